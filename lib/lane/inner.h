@@ -81,9 +81,9 @@ void hl_slot_lost(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->le
 void hl_slot_advance(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 
 /* ---- mend.c ---- */
-/* Posts a read of the peer's pulse, to see whether it still answers. Returns what hl_lane_post_direct does.
- */
-int hl_way_feel_pulse(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
+/* Posts a read of the peer's heartbeat, to see whether it still answers. Returns what hl_lane_post_direct
+ * does. */
+int hl_way_read_heartbeat(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* Reads the queue, and tries whether a lost way works again: 0 when it may be used, HL_LANE_STAY when not
  * yet, HL_ERR_PROC_ABORTED when the peer is dead or the way has been lost for too long. */
 int hl_way_mend(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease) HL_COLD;

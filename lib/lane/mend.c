@@ -3,7 +3,7 @@
  *
  * Our provider connects anew by itself once it has noticed the loss, which may take many reads of the queue;
  * until then it accepts operations and fails them. So nothing is posted on such a way before the queue has
- * been read often enough, and 8 bytes of the target (its pulse) could be read. */
+ * been read often enough, and 8 bytes of the target (its heartbeat) could be read. */
 #include "inner.h"
 
 #include "err.h"
@@ -11,15 +11,15 @@
 #define READS_AT_ONCE 32                 /* reads of the queue under one lease */
 #define PATIENCE_NS UINT64_C(2000000000) /* the target may be dead, and nobody says so */
 
-int hl_way_feel_pulse(struct hl_lane *lane, struct hl_way *way)
+int hl_way_read_heartbeat(struct hl_lane *lane, struct hl_way *way)
 {
     struct hl_issue op = {.what = HL_ISSUE_READ,
                           .peer = way->peer,
                           .error = &way->greeting,
-                          .addr = way->pulse_addr,
-                          .key = way->pulse_key,
-                          .buf = &way->pulse,
-                          .len = sizeof way->pulse};
+                          .addr = way->heartbeat_addr,
+                          .key = way->heartbeat_key,
+                          .buf = &way->heartbeat,
+                          .len = sizeof way->heartbeat};
     return hl_lane_post_direct(lane, way, &op);
 }
 
@@ -31,7 +31,7 @@ static bool is_open(const struct hl_way *way)
 
 static bool try_again(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
 {
-    if (hl_way_feel_pulse(lane, way) != 0) {
+    if (hl_way_read_heartbeat(lane, way) != 0) {
         return false;
     }
     way->probe = way->last;
@@ -39,16 +39,16 @@ static bool try_again(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane
     return true;
 }
 
-/* One step: reads the queue, and then tries a read of the pulse. The queue may tell that the connection is
- * lost again: then it begins anew. False: nothing more can be done now (a provider may try to connect for
+/* One step: reads the queue, and then tries a read of the heartbeat. The queue may tell that the connection
+ * is lost again: then it begins anew. False: nothing more can be done now (a provider may try to connect for
  * seconds before it reports). */
 static bool step_mend(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
 {
     (void)hl_lane_progress(lane);
-    bool has_pulse = way->pulse_addr != 0 || way->pulse_key != 0;
+    bool has_heartbeat = way->heartbeat_addr != 0 || way->heartbeat_key != 0;
     if (way->reads > 0) {
         way->reads--;
-    } else if (way->probe == NULL && has_pulse) {
+    } else if (way->probe == NULL && has_heartbeat) {
         return try_again(lane, way);
     } else if (way->probe == NULL || !is_open(way)) {
         way->lost = false;

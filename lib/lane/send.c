@@ -205,11 +205,12 @@ void hl_chain_send_mine(struct hl_lane *lane)
 
 /* ---- ticks ---- */
 
-/* True when the read of the pulse is complete; `done` passes it only when all operations before it are. */
-static bool is_felt(const struct hl_way *way)
+/* True when the read of the heartbeat is complete; `done` passes it only when all operations before it
+ * are. */
+static bool has_heartbeat_come(const struct hl_way *way)
 {
     const struct hl_slot *slot = way->first;
-    while (slot != NULL && slot->way_seq < way->pulse_seq) {
+    while (slot != NULL && slot->way_seq < way->heartbeat_seq) {
         slot = slot->next;
     }
     return slot != NULL && slot->open == 0;
@@ -217,14 +218,14 @@ static bool is_felt(const struct hl_way *way)
 
 /* Probes a target whose oldest unacknowledged message has waited for long: nothing else tells of a peer that
  * died after it took the message. */
-static void feel_pulse(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
+static void check_heartbeat(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
 {
     const struct hl_slot *slot = way->first;
     while (slot != NULL && (slot->open & HL_PART_ACK) == 0) {
         slot = slot->next;
     }
-    bool late = slot != NULL && slot->chain->tick + HL_PULSE_TICKS <= lane->ticks &&
-                way->pulse_tick + HL_PULSE_TICKS <= lane->ticks;
+    bool late = slot != NULL && slot->chain->tick + HL_HEARTBEAT_TICKS <= lane->ticks &&
+                way->heartbeat_tick + HL_HEARTBEAT_TICKS <= lane->ticks;
     if (late && way->lost) {
         hl_slot_lost(lane,
                      /* its post ended without error after the loss: nobody else asks for the
@@ -232,30 +233,30 @@ static void feel_pulse(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lan
                      way);
         return;
     }
-    if (!late || (way->pulse_addr == 0 && way->pulse_key == 0)) {
+    if (!late || (way->heartbeat_addr == 0 && way->heartbeat_key == 0)) {
         return;
     }
-    way->pulse_tick = lane->ticks;
+    way->heartbeat_tick = lane->ticks;
     uint64_t done = hl_a64_load_relaxed(&way->done); /* relaxed: written by the leaseholder only. */
-    if (way->pulse_seq > done) {                     /* one read at a time: slots are scarce */
-        if (is_felt(way)) {
+    if (way->heartbeat_seq > done) {                 /* one read at a time: slots are scarce */
+        if (has_heartbeat_come(way)) {
             hl_rx_has_answered(way->peer);
             /* the peer lives: perhaps the message or its acknowledgement was lost */
             (void)hl_way_knock(lane, way);
         } else {
-            hl_rx_is_silent(way->peer, hl_now_ns() - way->pulse_ns);
+            hl_rx_is_silent(way->peer, hl_now_ns() - way->heartbeat_ns);
         }
         return;
     }
-    if (way->pulse_seq != 0) {
+    if (way->heartbeat_seq != 0) {
         hl_rx_has_answered(way->peer);
     }
-    int rc = hl_way_feel_pulse(lane, way);
+    int rc = hl_way_read_heartbeat(lane, way);
     if (rc < 0) {
         hl_slot_lost(lane, way);
     } else if (rc == 0) {
-        way->pulse_seq = way->last->way_seq;
-        way->pulse_ns = hl_now_ns();
+        way->heartbeat_seq = way->last->way_seq;
+        way->heartbeat_ns = hl_now_ns();
     }
 }
 
@@ -271,7 +272,7 @@ static bool look_after(struct hl_lane *lane) HL_REQUIRES(lane->lease)
     for (uint32_t i = 0; t != NULL && i < t->room; i++) {
         struct hl_way *way = hl_aptr_load_relaxed(&t->at[i]); /* relaxed: written by the holder only. */
         if (way != NULL && way->unacked > 0) {
-            feel_pulse(lane, way);
+            check_heartbeat(lane, way);
         }
     }
     /* relaxed, all: written by the leaseholder only. */

@@ -15,7 +15,7 @@ _Static_assert(HL_LANES_MAX <= HL_WIRE_LANES && HL_LANES_MAX <= HL_STAT_LANES, "
 #define HL_MAIL 32                 /* messages in flight on a lane = receives posted for their answers */
 #define HL_CHAIN_ASKS 256          /* answers that the records of one chain may want */
 #define HL_CHAIN_ERRORS 16         /* error words that they may have, in turns */
-#define HL_PULSE_TICKS 50          /* ticks without acknowledgement after which the peer is probed */
+#define HL_HEARTBEAT_TICKS 50      /* ticks without acknowledgement after which the peer is probed */
 /* reads of the queue after a connection was lost, before it is tried again */
 #define HL_MEND_READS 256
 #define HL_CHAIN_WORD (sizeof(struct hl_wire_short) + 8) /* bytes of the record of a put of 8 bytes */
@@ -143,12 +143,12 @@ struct hl_way {
     uint64_t touched;           /* the lane's count of leases at the last issue on this way */
     struct hl_patience refused; /* how long the provider has refused every post */
     uint64_t done_at_refuse;    /* `done` at the first of these refusals */
-    hl_a32 greeting;            /* error word of GREET and of the pulse, which no caller asked for */
-    uint64_t pulse_addr, pulse_key; /* 8 bytes of the peer */
-    uint64_t pulse;                 /* what was read there */
-    uint64_t pulse_tick;            /* lane->ticks when the pulse was read last */
-    uint64_t pulse_seq;             /* way_seq of the last such read, 0: none */
-    uint64_t pulse_ns;              /* when the last read was posted */
+    hl_a32 greeting;            /* error word of GREET and of the heartbeat, which no caller asked for */
+    uint64_t heartbeat_addr, heartbeat_key; /* 8 bytes of the peer */
+    uint64_t heartbeat;                     /* what was read there */
+    uint64_t heartbeat_tick;                /* lane->ticks when the heartbeat was read last */
+    uint64_t heartbeat_seq;                 /* way_seq of the last such read, 0: none */
+    uint64_t heartbeat_ns;                  /* when the last read was posted */
 };
 
 /* A lane's ways by peer: open addressing. Replaced by a larger one when half full; old ones stay readable. */

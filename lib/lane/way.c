@@ -75,7 +75,8 @@ struct hl_way *hl_way_make(struct hl_lane *lane, int peer, const struct hl_rx_ca
         *rc = hl_err_say(HL_ERR_NO_MEM, "no memory for a connection to rank %d", peer);
         return NULL;
     }
-    *way = (struct hl_way){.peer = peer, .pulse_addr = card->pulse_addr, .pulse_key = card->pulse_key};
+    *way = (struct hl_way){
+        .peer = peer, .heartbeat_addr = card->heartbeat_addr, .heartbeat_key = card->heartbeat_key};
     *rc = hl_fab_ep_insert(&lane->fab, card->name, card->name_len, &way->addr);
     if (*rc != 0) {
         free(way);

@@ -3,9 +3,9 @@
  * Who waits for long tells whom it waits for (as it tells a watchdog), some ranks each second. Their receive
  * threads are asked, and silence for HOTLANE_PEER_TIMEOUT seconds is death.
  *
- * Not of who has a pulse: a network card reads memory without the process, so that of a stopped one can be
- * read, and that of a dead one cannot. Where a provider needs the process for it, a stopped one is taken for
- * a dead one. */
+ * Not of who has a heartbeat: a network card reads memory without the process, so that of a stopped one can
+ * be read, and that of a dead one cannot. Where a provider needs the process for it, a stopped one is taken
+ * for a dead one. */
 #include "doubts.h"
 
 #include "alive.h"
@@ -17,13 +17,13 @@
 
 #include <string.h>
 
-#define DOUBTS HL_RX_FEELERS /* ranks that are asked at a time */
+#define DOUBTS HL_RX_HEARTBEAT_READS /* ranks that are asked at a time */
 
 struct doubt {
     struct hl_rx_question ask;
-    uint64_t said_ns; /* the last time; 0: no doubt */
-    uint64_t feel_ns; /* its pulse is asked for again then */
-    uint64_t felt_ns; /* its pulse came, which was asked for then; 0: never */
+    uint64_t said_ns;      /* the last time; 0: no doubt */
+    uint64_t next_read_ns; /* its heartbeat is asked for again then */
+    uint64_t heartbeat_ns; /* its heartbeat came, which was asked for then; 0: never */
 };
 
 static struct doubt doubts[DOUBTS];
@@ -74,11 +74,11 @@ void hl_rx_doubts_heard(int rank)
     }
 }
 
-void hl_rx_doubts_felt(int rank, uint64_t asked_ns)
+void hl_rx_doubts_heartbeat(int rank, uint64_t asked_ns)
 {
     struct doubt *d = open_doubt(rank);
     if (d != NULL) {
-        d->felt_ns = asked_ns;
+        d->heartbeat_ns = asked_ns;
     }
 }
 
@@ -86,7 +86,7 @@ bool hl_rx_doubts_lives(int rank)
 {
     const struct doubt *d = open_doubt(rank);
     uint64_t timeout_ns = (uint64_t)hl_conf.peer_timeout * HL_RX_SECOND_NS;
-    return d != NULL && d->felt_ns != 0 && hl_now_ns() - d->felt_ns < timeout_ns;
+    return d != NULL && d->heartbeat_ns != 0 && hl_now_ns() - d->heartbeat_ns < timeout_ns;
 }
 
 static void take_doubts(uint64_t now_ns)
@@ -113,7 +113,7 @@ static void forgive_pause(uint64_t now_ns)
     for (int i = 0; pause > most && i < DOUBTS; i++) {
         struct hl_rx_question *q = &doubts[i].ask;
         q->since_ns += q->since_ns != 0 ? pause - most : 0;
-        doubts[i].felt_ns += doubts[i].felt_ns != 0 ? pause - most : 0;
+        doubts[i].heartbeat_ns += doubts[i].heartbeat_ns != 0 ? pause - most : 0;
     }
 }
 
@@ -132,15 +132,15 @@ static void press_doubt(struct doubt *d, uint64_t now_ns)
     if (q->since_ns == 0 || now_ns == q->since_ns) {
         return;
     }
-    uint64_t signs_ns = d->felt_ns > q->since_ns ? d->felt_ns : q->since_ns;
+    uint64_t signs_ns = d->heartbeat_ns > q->since_ns ? d->heartbeat_ns : q->since_ns;
     if (signs_ns != q->since_ns) {
         hl_rx_say_stopped(q->rank, now_ns - q->since_ns, true);
     }
     hl_rx_is_silent(q->rank, now_ns > signs_ns ? now_ns - signs_ns : 0);
-    if (now_ns >= d->feel_ns) {
+    if (now_ns >= d->next_read_ns) {
         uint64_t begin_ns = hl_now_ns();
-        hl_rx_net_feel(q->rank);
-        d->feel_ns = now_ns + HL_RX_REST * (hl_now_ns() - begin_ns);
+        hl_rx_net_read_heartbeat(q->rank);
+        d->next_read_ns = now_ns + HL_RX_REST * (hl_now_ns() - begin_ns);
     }
 }
 

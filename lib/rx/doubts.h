@@ -12,11 +12,11 @@ void hl_rx_doubt(int rank);
 /* Asks; `waiting`: some thread here still waits for long, for whomever. */
 void hl_rx_doubts_look(uint64_t now_ns, bool waiting);
 
-/* Its receive thread has answered; its pulse, asked for at that time, came (hl_rx_net_feel). */
+/* Its receive thread has answered; its heartbeat, asked for at that time, came (hl_rx_net_read_heartbeat). */
 void hl_rx_doubts_heard(int rank);
-void hl_rx_doubts_felt(int rank, uint64_t asked_ns);
+void hl_rx_doubts_heartbeat(int rank, uint64_t asked_ns);
 
-/* Has its pulse been felt within HOTLANE_PEER_TIMEOUT? */
+/* Has its heartbeat been read within HOTLANE_PEER_TIMEOUT? */
 bool hl_rx_doubts_lives(int rank);
 
 void hl_rx_doubts_close(void);

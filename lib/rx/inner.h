@@ -124,9 +124,9 @@ bool hl_rx_streams_ask(int peer); /* its receive thread shall answer; false: tha
 /* Sends a record to a peer's receive endpoint: 0, HL_ERR_AGAIN (silent), or another error. */
 int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload);
 
-/* Reads its pulse, if none of it is on its way: see hl_rx_doubts_felt. At most so many at a time. */
-#define HL_RX_FEELERS 8
-void hl_rx_net_feel(int rank);
+/* Reads its heartbeat, if none of it is on its way: see hl_rx_doubts_heartbeat. At most so many at a time. */
+#define HL_RX_HEARTBEAT_READS 8
+void hl_rx_net_read_heartbeat(int rank);
 
 /* ---- near side (near_side.c) ---- */
 int hl_rx_near_poll(void);

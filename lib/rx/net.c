@@ -48,15 +48,15 @@ static struct {
     unsigned lane;
 } owed[PASS]; /* lanes that wait for an acknowledgement without answers */
 static size_t owed_count;
-static uint64_t pulse; /* read by those who wonder whether this rank lives */
-static uint64_t pulse_region;
+static uint64_t heartbeat; /* read by those who wonder whether this rank lives */
+static uint64_t heartbeat_region;
 
 /* Of others, which are read one time after the other. */
-static struct feeler {
+static struct heartbeat_read {
     struct hl_rx_op op;
     int rank;
     uint64_t word, posted_ns; /* 0: it is not on its way */
-} feelers[HL_RX_FEELERS];
+} heartbeat_reads[HL_RX_HEARTBEAT_READS];
 
 static int post_net_receive(struct inbound *in)
 {
@@ -303,10 +303,10 @@ static void receive_again(struct inbound *in)
     }
 }
 
-static void felt(struct feeler *f, bool lives)
+static void end_heartbeat_read(struct heartbeat_read *f, bool lives)
 {
     if (lives) {
-        hl_rx_doubts_felt(f->rank, f->posted_ns);
+        hl_rx_doubts_heartbeat(f->rank, f->posted_ns);
     }
     f->posted_ns = 0;
 }
@@ -318,7 +318,7 @@ static void take_completion(const struct fi_cq_msg_entry *entry)
         return;
     }
     if (op->what == HL_RX_READS) {
-        felt(HL_CONTAINER_OF(op, struct feeler, op), true);
+        end_heartbeat_read(HL_CONTAINER_OF(op, struct heartbeat_read, op), true);
         return;
     }
     if (op->what == HL_RX_SENDS) {
@@ -343,7 +343,7 @@ static int read_net_error(void)
     if (op != NULL && op->what == HL_RX_RECEIVES) {
         receive_again(HL_CONTAINER_OF(op, struct inbound, op));
     } else if (op != NULL && op->what == HL_RX_READS) {
-        felt(HL_CONTAINER_OF(op, struct feeler, op), false);
+        end_heartbeat_read(HL_CONTAINER_OF(op, struct heartbeat_read, op), false);
     } else if (op != NULL) {
         hl_rx_sends_recycle(HL_CONTAINER_OF(op, struct hl_rx_outbound, op));
     }
@@ -407,31 +407,32 @@ static int insert_peer(int peer)
     return rc;
 }
 
-/* NULL: its pulse is asked for already, or too many are. */
-static struct feeler *feeler_for(int rank)
+/* NULL: its heartbeat is asked for already, or too many are. */
+static struct heartbeat_read *heartbeat_read_for(int rank)
 {
-    struct feeler *unused = NULL;
-    for (int i = 0; i < HL_RX_FEELERS; i++) {
-        if (feelers[i].posted_ns != 0 && feelers[i].rank == rank) {
+    struct heartbeat_read *unused = NULL;
+    for (int i = 0; i < HL_RX_HEARTBEAT_READS; i++) {
+        if (heartbeat_reads[i].posted_ns != 0 && heartbeat_reads[i].rank == rank) {
             return NULL;
         }
-        unused = feelers[i].posted_ns == 0 ? &feelers[i] : unused;
+        unused = heartbeat_reads[i].posted_ns == 0 ? &heartbeat_reads[i] : unused;
     }
     return unused;
 }
 
-void hl_rx_net_feel(int rank)
+void hl_rx_net_read_heartbeat(int rank)
 {
     int rc;
-    struct feeler *f = feeler_for(rank);
+    struct heartbeat_read *f = heartbeat_read_for(rank);
     const struct hl_rx_card *card = f != NULL ? rx_card_of(rank, &rc) : NULL;
-    if (card == NULL || !reached[rank] || (card->pulse_addr == 0 && card->pulse_key == 0)) {
+    if (card == NULL || !reached[rank] || (card->heartbeat_addr == 0 && card->heartbeat_key == 0)) {
         return; /* who does not run takes part in no new connection */
     }
     struct iovec to = {&f->word, sizeof f->word};
     f->op.what = HL_RX_READS;
     f->rank = rank;
-    rc = hl_fab_ep_read(&ep, peer_rx[rank] - 1, card->pulse_addr, card->pulse_key, to, &f->op.context);
+    rc =
+        hl_fab_ep_read(&ep, peer_rx[rank] - 1, card->heartbeat_addr, card->heartbeat_key, to, &f->op.context);
     f->posted_ns = rc == 0 ? hl_now_ns() : 0;
 }
 
@@ -497,12 +498,12 @@ static int publish(void)
 {
     struct hl_fab_mr mr;
     int rc = check_name();
-    rc = rc == 0 ? hl_fab_register(&pulse, sizeof pulse, &mr) : rc;
+    rc = rc == 0 ? hl_fab_register(&heartbeat, sizeof heartbeat, &mr) : rc;
     if (rc != 0) {
         return rc;
     }
-    pulse_region = mr.id;
-    struct hl_rx_card card = {.name_len = ep.name_len, .pulse_addr = mr.addr, .pulse_key = mr.key};
+    heartbeat_region = mr.id;
+    struct hl_rx_card card = {.name_len = ep.name_len, .heartbeat_addr = mr.addr, .heartbeat_key = mr.key};
     memcpy(card.name, ep.name, ep.name_len);
     return hl_fab_card_put(HL_FAB_PART_RX, &card, sizeof card);
 }
@@ -541,14 +542,14 @@ int hl_rx_net_open(void)
 
 void hl_rx_net_close(void)
 {
-    if (pulse_region != 0) {
-        hl_fab_unregister(pulse_region);
-        pulse_region = 0;
+    if (heartbeat_region != 0) {
+        hl_fab_unregister(heartbeat_region);
+        heartbeat_region = 0;
     }
     owed_count = 0;
     hl_fab_regions_close();
     hl_fab_ep_close(&ep);
-    memset(feelers, 0, sizeof feelers);
+    memset(heartbeat_reads, 0, sizeof heartbeat_reads);
     hl_rx_sends_close();
     hl_mem_buffer_give(pool);
     free(peer_rx);

@@ -20,8 +20,8 @@
 struct hl_rx_card {
     uint64_t name_len;
     uint8_t name[HL_WIRE_NAME];
-    uint64_t pulse_addr; /* 8 bytes that anybody may read to see whether the rank lives */
-    uint64_t pulse_key;
+    uint64_t heartbeat_addr; /* 8 bytes that anybody may read to see whether the rank lives */
+    uint64_t heartbeat_key;
 };
 
 /* A record that arrived. Valid during the handler's call. */

@@ -34,8 +34,9 @@ static void must(int rc)
 /* A lane that has its endpoint, and knows the target. */
 static void open_lane(struct hl_lane *lane) HL_NO_TSA
 {
-    static uint64_t pulse;
-    struct hl_rx_card card = {.name_len = 8, .name = {TARGET}, .pulse_addr = (uint64_t)(uintptr_t)&pulse};
+    static uint64_t heartbeat;
+    struct hl_rx_card card = {
+        .name_len = 8, .name = {TARGET}, .heartbeat_addr = (uint64_t)(uintptr_t)&heartbeat};
     int rc = hl_lease_try(&lane->lease) ? hl_lane_make_ready(lane) : HL_ERR_OTHER;
     if (rc == 0) {
         (void)hl_way_make(lane, TARGET, &card, &rc);

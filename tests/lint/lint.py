@@ -153,6 +153,19 @@ def silent_waits(code):
     return places
 
 
+# Words of our own that newcomers could not guess, and what replaced each.
+OLD_WORDS = {"pulse|feel_\\w+|felt_\\w+|feelers?": "heartbeat"}
+# What users see keeps its name: statistics.
+KEPT_WORDS = r"\b(?:HL_STAT_RANK_)?(?:chokes|trays|bytes_trays|shelf_gets)\b"
+
+
+def old_words(text):
+    """Old words in the library's identifiers, comments and texts."""
+    words = re.compile(rf"(?<![a-z])(?:{'|'.join(OLD_WORDS)})(?![a-z])", re.I)
+    return [f"{name}:{i} {found[0]}" for name, whole in text.items() if name.startswith(LIBRARY) and name.endswith((".c", ".h"))
+            for i, line in enumerate(whole.split("\n"), 1) for found in [words.search(re.sub(KEPT_WORDS, "", line))] if found]
+
+
 def conditionals_inside(name, lines, bodies):
     inside = [(first, last) for _, first, last, _ in bodies]
     return [f"{name}:{i} {line.strip()}" for i, line in enumerate(lines, 1)
@@ -196,6 +209,7 @@ def judge(root, board):
     board.count("lines of the library over 110 columns",
                 [f"{n}:{i}" for n, t in text.items() if n.startswith(LIBRARY) and n.endswith((".c", ".h"))
                  for i, line in enumerate(t.split("\n"), 1) if len(line) > 110])
+    board.count("old words in the library", old_words(text))
     board.count("C files whose first line does not say their duty",
                 [n for n in code if not text[n].lstrip().startswith("/*")])
     if "lib/meson.build" in text:

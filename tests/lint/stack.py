@@ -62,7 +62,7 @@ TURNS = {
     "comm.c:hl_comm_unref": (2, "an intercommunicator has a local one"),
     "parse.c:hl_conf_parse": (1, "the words of a part are a list of words"),
     "inter.c:hl_build_inter": (1, "its phases are those of intracommunicators"),
-    "send.c:hl_chain_send": (2, "a message that feels the pulse of a way takes a slot, for which others are sent"),
+    "send.c:hl_chain_send": (2, "a message behind which the heartbeat of a way is read takes a slot, for which others are sent"),
 }
 # Calls that do not happen on a deep way, or not at all, and why.
 CUTS = {

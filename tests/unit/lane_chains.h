@@ -114,11 +114,11 @@ START_TEST(a_peer_that_falls_silent_is_found_dead)
     TICK_UNTIL(sink == 1);
     model.error = model.lost = 100; /* it has died since */
     int ticks = 0;
-    while (!hl_lane_is_quiet(2) && ticks++ < 5 * HL_PULSE_TICKS) {
+    while (!hl_lane_is_quiet(2) && ticks++ < 5 * HL_HEARTBEAT_TICKS) {
         (void)hl_pool_tick(&hl_pool);
     }
-    ck_assert_int_gt(ticks, HL_PULSE_TICKS / 2);
-    ck_assert_int_lt(ticks, 3 * HL_PULSE_TICKS);
+    ck_assert_int_gt(ticks, HL_HEARTBEAT_TICKS / 2);
+    ck_assert_int_lt(ticks, 3 * HL_HEARTBEAT_TICKS);
     hl_lane_flush(2, HL_REMOTE);
     ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
     stop();

@@ -32,17 +32,17 @@ static void close_doubts(void)
 }
 
 /* Nothing leaves here: all are silent. */
-START_TEST(who_has_a_pulse_is_not_given_up)
+START_TEST(who_has_a_heartbeat_is_not_given_up)
 {
     uint64_t now = hl_now_ns(), ago = (TIMEOUT_S + 1) * HL_RX_SECOND_NS;
     open_doubts();
     ck_assert(!hl_rx_gives_up(1, ago / 2));
     hl_rx_doubts_look(now, true);
     ck_assert(hl_rx_gives_up(1, ago));
-    hl_rx_doubts_felt(1, now - ago / 2);
+    hl_rx_doubts_heartbeat(1, now - ago / 2);
     ck_assert(!hl_rx_gives_up(1, 9 * ago));
-    hl_rx_doubts_felt(2, now); /* another one's */
-    hl_rx_doubts_felt(1, now - ago);
+    hl_rx_doubts_heartbeat(2, now); /* another one's */
+    hl_rx_doubts_heartbeat(1, now - ago);
     ck_assert(hl_rx_gives_up(1, ago));
     close_doubts();
 }
@@ -61,7 +61,7 @@ START_TEST(a_doubt_lasts_until_it_is_answered)
                 hl_rx_doubts_look(now + second * HL_RX_SECOND_NS, waiting);
                 answered ? hl_rx_doubts_heard(7) : (void)0;
             }
-            hl_rx_doubts_felt(7, now);
+            hl_rx_doubts_heartbeat(7, now);
             ck_assert_int_eq(hl_rx_doubts_lives(7), waiting && !answered);
             close_doubts();
         }
@@ -81,7 +81,7 @@ START_TEST(all_are_asked_in_turn)
         }
         hl_rx_doubts_look(now + second * HL_RX_SECOND_NS, true);
         for (int rank = 1; rank < 20; rank++) {
-            hl_rx_doubts_felt(rank, now);
+            hl_rx_doubts_heartbeat(rank, now);
             asked[rank] |= hl_rx_doubts_lives(rank);
             hl_rx_doubts_heard(rank);
         }
@@ -93,10 +93,10 @@ START_TEST(all_are_asked_in_turn)
 }
 END_TEST
 
-START_TEST(a_pulse_is_read)
+START_TEST(a_heartbeat_is_read)
 {
     struct hl_fab_ep ep;
-    uint64_t pulse = 77, word = 0;
+    uint64_t heartbeat = 77, word = 0;
     int context;
     ck_assert_int_eq(hl_conf_load(), 0);
     hl_conf.provider = "model";
@@ -104,7 +104,7 @@ START_TEST(a_pulse_is_read)
     ck_assert_int_eq(hl_fab_open(), 0);
     ck_assert_int_eq(hl_fab_ep_open(HL_FAB_RX, &ep), 0);
     struct iovec to = {&word, sizeof word};
-    ck_assert_int_eq(hl_fab_ep_read(&ep, 1, (uint64_t)(uintptr_t)&pulse, 0, to, &context), 0);
+    ck_assert_int_eq(hl_fab_ep_read(&ep, 1, (uint64_t)(uintptr_t)&heartbeat, 0, to, &context), 0);
     struct fi_cq_msg_entry entry = {.op_context = NULL};
     while (fi_cq_read(ep.cq, &entry, 1) != 1) {
     }
@@ -116,10 +116,10 @@ END_TEST
 
 static void add_doubts(TCase *t)
 {
-    tcase_add_test(t, who_has_a_pulse_is_not_given_up);
+    tcase_add_test(t, who_has_a_heartbeat_is_not_given_up);
     tcase_add_test(t, a_doubt_lasts_until_it_is_answered);
     tcase_add_test(t, all_are_asked_in_turn);
-    tcase_add_test(t, a_pulse_is_read);
+    tcase_add_test(t, a_heartbeat_is_read);
 }
 
 #endif

@@ -21,7 +21,7 @@
 
 static unsigned seed;
 static uint64_t chain = UINT64_MAX; /* HOTLANE_CHAIN */
-static uint64_t pulse;              /* of all ranks */
+static uint64_t heartbeat;          /* of all ranks */
 
 /* ---- a pool on the model ---- */
 
@@ -49,7 +49,7 @@ static void start(uint32_t lanes) HL_NO_TSA
         ck_assert_int_eq(hl_lane_make_ready(lane), 0);
         for (int peer = 0; peer < RANKS; peer++) {
             struct hl_rx_card card = {
-                .name_len = 8, .name = {(uint8_t)peer}, .pulse_addr = (uint64_t)(uintptr_t)&pulse};
+                .name_len = 8, .name = {(uint8_t)peer}, .heartbeat_addr = (uint64_t)(uintptr_t)&heartbeat};
             int rc = 0;
             ck_assert_ptr_nonnull(hl_way_make(lane, peer, &card, &rc));
         }

@@ -19,7 +19,7 @@
 
 /* What peers reach; all of them are this process. */
 static struct {
-    uint64_t words[WORDS], sum, pulse;
+    uint64_t words[WORDS], sum, heartbeat;
     uint8_t large[LARGE];
 } there;
 static struct hl_fab_mr mr;
@@ -62,8 +62,8 @@ static void open_pool(void) HL_NO_TSA
         for (int peer = 0; peer < RANKS; peer++) {
             struct hl_rx_card card = {.name_len = 8,
                                       .name = {(uint8_t)peer},
-                                      .pulse_addr = mr.addr + offsetof(__typeof__(there), pulse),
-                                      .pulse_key = mr.key};
+                                      .heartbeat_addr = mr.addr + offsetof(__typeof__(there), heartbeat),
+                                      .heartbeat_key = mr.key};
             int rc = 0;
             ck_assert_ptr_nonnull(hl_way_make(lane, peer, &card, &rc));
         }
