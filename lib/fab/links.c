@@ -112,9 +112,9 @@ void hl_fab_links(unsigned keep_s, hl_fab_link_fn *fn, void *arg)
     hl_fab_each_socket(look_at_link, &l);
 }
 
-struct hl_fab_knock hl_fab_knock(const void *name, size_t len)
+struct hl_fab_tcp_probe hl_fab_tcp_probe(const void *name, size_t len)
 {
-    struct hl_fab_knock k = {-1, 0};
+    struct hl_fab_tcp_probe k = {-1, 0};
     struct sockaddr_storage a = {0};
     struct hl_fab_host unused;
     if (!hl_fab_link_host(name, len, &unused)) {
@@ -130,7 +130,7 @@ struct hl_fab_knock hl_fab_knock(const void *name, size_t len)
     return k;
 }
 
-static enum hl_fab_heard heard_of(int error)
+static enum hl_fab_tcp_answer tcp_answer_of(int error)
 {
     switch (error) {
     case 0:
@@ -148,7 +148,7 @@ static enum hl_fab_heard heard_of(int error)
     }
 }
 
-enum hl_fab_heard hl_fab_knock_end(struct hl_fab_knock *k)
+enum hl_fab_tcp_answer hl_fab_tcp_probe_result(struct hl_fab_tcp_probe *k)
 {
     struct pollfd p = {k->fd, POLLOUT, 0};
     socklen_t len = sizeof k->error;
@@ -160,5 +160,5 @@ enum hl_fab_heard hl_fab_knock_end(struct hl_fab_knock *k)
     }
     close(k->fd);
     k->fd = -1;
-    return heard_of(k->error);
+    return tcp_answer_of(k->error);
 }

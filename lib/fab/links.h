@@ -17,7 +17,7 @@ struct hl_fab_link {
     struct hl_fab_host host; /* of the other end */
     uint16_t port, my_port;
     bool connected;    /* else it is being made */
-    bool used;         /* something came through it: it is nobody's call (hl_fab_knock) */
+    bool used;         /* something came through it: it is no probe (hl_fab_tcp_probe) */
     bool asked;        /* something was sent again and has no answer yet */
     uint64_t heard_ms; /* since the last answer */
 };
@@ -39,15 +39,15 @@ bool hl_fab_host_is_loopback(const struct hl_fab_host *host);
 const char *hl_fab_host_text(const struct hl_fab_host *host, char text[64]);
 
 /* A connection that is being made to an endpoint, to see whether its process lives. */
-struct hl_fab_knock {
+struct hl_fab_tcp_probe {
     int fd;    /* -1: no descriptor was to be had */
     int error; /* errno's value of what failed, 0: nothing yet */
 };
 
 /* fd -1 also for endpoints that are no TCP listeners. */
-struct hl_fab_knock hl_fab_knock(const void *name, size_t len);
+struct hl_fab_tcp_probe hl_fab_tcp_probe(const void *name, size_t len);
 
-enum hl_fab_heard {
+enum hl_fab_tcp_answer {
     HL_FAB_LISTENS,     /* somebody does */
     HL_FAB_REFUSED,     /* nobody listens there: its host says so */
     HL_FAB_UNREACHABLE, /* this host or a router says that there is no way: k->error */
@@ -56,6 +56,6 @@ enum hl_fab_heard {
 };
 
 /* What came of it; k->fd is closed but for NOT_YET. */
-enum hl_fab_heard hl_fab_knock_end(struct hl_fab_knock *k);
+enum hl_fab_tcp_answer hl_fab_tcp_probe_result(struct hl_fab_tcp_probe *k);
 
 #endif

@@ -196,7 +196,7 @@ int hl_lane_card_of(int peer, const struct hl_rx_card **card);
 /* ---- warm.c ---- */
 /* Sends a message without records; the answer to it tells whether the messages before it came. 0, or a code
  * of the provider: -FI_EAGAIN while the last one is not completed. */
-int hl_way_knock(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
+int hl_way_ping(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* Has the helper thread open the lane and connect it to `peer`, and then clear the lane's bit in `coming`.
  * False: the helper thread does not run and cannot be started. */
 bool hl_warm_ask(struct hl_pool *p, uint32_t lane, int peer);

@@ -27,8 +27,8 @@ static void completed(struct hl_lane *lane, const struct fi_cq_msg_entry *entry)
     struct hl_letter *letter = hl_mail_receive_of(lane, entry->op_context);
     if (letter != NULL) {
         hl_mail_in(lane, letter, entry->len);
-    } else if (entry->op_context == &lane->knock.context) {
-        lane->knock.posted = false;
+    } else if (entry->op_context == &lane->ping.context) {
+        lane->ping.posted = false;
     } else {
         hl_stat_lane_add(&lane->stat, HL_STAT_LANE_stray, 1);
     }
@@ -71,8 +71,8 @@ static int read_lane_error(struct hl_lane *lane) HL_REQUIRES(lane->lease)
         }
     } else if (letter != NULL) {
         hl_mail_again(lane, letter);
-    } else if (error.op_context == &lane->knock.context) {
-        lane->knock.posted = false;
+    } else if (error.op_context == &lane->ping.context) {
+        lane->ping.posted = false;
     } else {
         hl_stat_lane_add(&lane->stat, HL_STAT_LANE_stray, 1); /* some errors come without a context */
     }

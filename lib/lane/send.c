@@ -242,7 +242,7 @@ static void check_heartbeat(struct hl_lane *lane, struct hl_way *way) HL_REQUIRE
         if (has_heartbeat_come(way)) {
             hl_rx_has_answered(way->peer);
             /* the peer lives: perhaps the message or its acknowledgement was lost */
-            (void)hl_way_knock(lane, way);
+            (void)hl_way_ping(lane, way);
         } else {
             hl_rx_is_silent(way->peer, hl_now_ns() - way->heartbeat_ns);
         }

@@ -166,7 +166,7 @@ struct hl_letter {
 };
 
 /* A message without records: it connects a lane (warm.c), or asks what came of those before it (send.c). */
-struct hl_knock {
+struct hl_ping {
     struct fi_context2 context;
     struct hl_wire_head head;
     struct hl_wire_hello hello;
@@ -203,7 +203,7 @@ struct hl_lane {
     uint32_t mail;              /* messages without acknowledgement */
     uint64_t ticks;             /* ticks of the receive thread */
     uint64_t swept;             /* leases at the last sweep of idle bits */
-    struct hl_knock knock;
+    struct hl_ping ping;
     struct hl_stat_lane stat;
     /* On a cache line that only a new way changes, since flushes of all threads read it. */
     HL_ALIGNED_LINE hl_aptr

@@ -7,9 +7,9 @@
  *
  *   closed --guest asks--> coming --helper: acknowledged, or it failed--> home of its threads
  *
- * A knock makes the connection: a message that says HELLO and holds no record. It takes no slot, so that no
+ * A ping makes the connection: a message that says HELLO and holds no record. It takes no slot, so that no
  * flush waits for it, and has no number, so that losing it loses nothing: the first numbered message says
- * HELLO again. Until the knock is acknowledged, only operations whose order binds them to the lane choose
+ * HELLO again. Until the ping is acknowledged, only operations whose order binds them to the lane choose
  * it. */
 #include "inner.h"
 
@@ -33,11 +33,11 @@ static struct {
 } helper = {.lock = HL_MUTEX_INIT};
 static hl_a32 stopping;
 
-/* ---- the knock ---- */
+/* ---- pings ---- */
 
-int hl_way_knock(struct hl_lane *lane, struct hl_way *way)
+int hl_way_ping(struct hl_lane *lane, struct hl_way *way)
 {
-    struct hl_knock *k = &lane->knock;
+    struct hl_ping *k = &lane->ping;
     int rc = k->posted ? -FI_EAGAIN : lane->receives == NULL ? hl_mail_open(lane) : 0;
     if (rc != 0) {
         return rc;
@@ -69,11 +69,11 @@ static bool step_warm(struct hl_lane *lane, int peer, const struct hl_rx_card *c
     if (way == NULL || way->heard || way->dead || way->lost) {
         return true;
     }
-    if (lane->knock.way == NULL) {
-        rc = hl_way_knock(lane, way);
-        lane->knock.way = rc == 0 ? way : NULL;
-    } else if (lane->knock.way != way) {
-        return true; /* a knock to another rank touched the provider's pages already */
+    if (lane->ping.way == NULL) {
+        rc = hl_way_ping(lane, way);
+        lane->ping.way = rc == 0 ? way : NULL;
+    } else if (lane->ping.way != way) {
+        return true; /* a ping to another rank touched the provider's pages already */
     }
     (void)hl_lane_progress(lane);
     return way->heard || (rc != 0 && hl_fab_refused(rc) != HL_FAB_LATER);

@@ -5,10 +5,10 @@
  * A host that leaves questions unanswered for HOTLANE_PEER_TIMEOUT seconds is dead with all its ranks: their
  * connections are ended, so that the provider gives back what it holds for them.
  *
- * A rank is called by connecting to its endpoint: the host says at once when nobody listens there any more.
+ * A rank is probed by connecting to its endpoint: the host says at once when nobody listens there any more.
  * That is done where a connection has ended (a moment later: the launcher may tell first), for ranks that
- * take nothing, and once by who waits for long, whatever for: a call is also a question to a host that nobody
- * has a connection with.
+ * take nothing, and once by who waits for long, whatever for: a probe is also a question to a host that
+ * nobody has a connection with.
  *
  * Who waits for long also asks the receive threads of the next ranks of other nodes, which answer while their
  * programs compute: a rank whose host answers, but not it, is stopped. Its node peers would see that by
@@ -35,18 +35,18 @@
 
 #define SECOND_NS HL_RX_SECOND_NS
 #define LOOK_NS SECOND_NS
-#define SOON_NS (SECOND_NS / 5)       /* until the next look when a call was made */
+#define SOON_NS (SECOND_NS / 5)       /* until the next look when a probe was made */
 #define SHARE 500                     /* a look takes at most this part of the time */
-#define CALLS 32                      /* at a time */
-#define ANSWER_NS (3 * SECOND_NS / 2) /* a call without answer after that was in vain so far */
-#define NEIGHBOURS 256                /* ranks that he calls */
+#define PROBES 32                     /* at a time */
+#define ANSWER_NS (3 * SECOND_NS / 2) /* a probe without answer after that was in vain so far */
+#define NEIGHBOURS 256                /* ranks that he probes */
 #define ROUND_NS (10 * SECOND_NS)     /* from one such round to the next */
 #define AT_ONCE 8                     /* of them in a look */
 #define STOPPED_NS (10 * SECOND_NS)   /* a receive thread that computes for others never takes so long */
 #define ASKED 2                       /* ranks whose receive thread I ask: each costs a connection */
 
-struct rank_knock {
-    struct hl_fab_knock knock;
+struct rank_probe {
+    struct hl_fab_tcp_probe tcp;
     int rank;
     uint64_t since_ns;
 };
@@ -61,11 +61,11 @@ struct stop {
 static struct {
     struct hl_rx_hosts hosts;
     uint64_t next_ns, now_ns;
-    struct rank_knock calls[CALLS];
-    int n_calls;
-    bool calling;         /* made one in this look */
+    struct rank_probe probes[PROBES];
+    int n_probes;
+    bool probing;         /* made one in this look */
     bool waiting;         /* somebody here waits for long */
-    int called;           /* ranks that it has called since */
+    int probed;           /* ranks that it has probed since */
     uint64_t round_ns;    /* of the first of them */
     bool ends_are_deaths; /* nobody leaves yet: whose endpoint is closed is dead */
     int given_up;         /* 1 + a rank that the lanes give up, 0: none */
@@ -170,24 +170,24 @@ void hl_rx_told_gone(int rank)
 
 /* ---- ranks ---- */
 
-static struct hl_fab_knock knock(int rank)
+static struct hl_fab_tcp_probe tcp_probe(int rank)
 {
     const void *data;
     size_t len;
     if (hl_fab_card_get(rank, HL_FAB_PART_RX, &data, &len) != 0 || len != sizeof(struct hl_rx_card)) {
-        return (struct hl_fab_knock){-1, 0};
+        return (struct hl_fab_tcp_probe){-1, 0};
     }
     const struct hl_rx_card *card = data;
-    return hl_fab_knock(card->name, card->name_len);
+    return hl_fab_tcp_probe(card->name, card->name_len);
 }
 
-/* Calls a rank of another node. */
-static void call(int rank)
+/* Probes a rank of another node. */
+static void start_probe(int rank)
 {
-    struct hl_fab_knock k = {-1, 0};
-    if (alive.n_calls < CALLS && (k = knock(rank)).fd >= 0) {
-        alive.calls[alive.n_calls++] = (struct rank_knock){k, rank, alive.now_ns};
-        alive.calling = true;
+    struct hl_fab_tcp_probe k = {-1, 0};
+    if (alive.n_probes < PROBES && (k = tcp_probe(rank)).fd >= 0) {
+        alive.probes[alive.n_probes++] = (struct rank_probe){k, rank, alive.now_ns};
+        alive.probing = true;
     }
 }
 
@@ -219,14 +219,14 @@ static void unreachable(struct hl_rx_host *host, int error)
     }
 }
 
-/* What came of a call; true: it is over. */
-static bool hear_knock(struct rank_knock *c)
+/* What came of a probe; true: it is over. */
+static bool check_probe(struct rank_probe *c)
 {
     struct hl_fab_host at;
     struct hl_rx_host *host = hl_rx_alive_host(c->rank, &at) ? hl_rx_hosts_get(&alive.hosts, &at) : NULL;
-    enum hl_fab_heard what = hl_fab_knock_end(&c->knock);
+    enum hl_fab_tcp_answer what = hl_fab_tcp_probe_result(&c->tcp);
     if (what == HL_FAB_NOT_YET && (host == NULL || host->dead)) {
-        close(c->knock.fd);
+        close(c->tcp.fd);
         return true;
     }
     if (host == NULL) {
@@ -237,33 +237,33 @@ static bool hear_knock(struct rank_knock *c)
         return true;
     }
     if (what == HL_FAB_UNREACHABLE) {
-        unreachable(host, c->knock.error);
+        unreachable(host, c->tcp.error);
     } else if (what == HL_FAB_IN_VAIN || alive.now_ns - c->since_ns > ANSWER_NS) {
         host->asked_ns = alive.now_ns;
     }
-    c->knock = what == HL_FAB_NOT_YET ? c->knock : knock(c->rank);
-    return c->knock.fd < 0;
+    c->tcp = what == HL_FAB_NOT_YET ? c->tcp : tcp_probe(c->rank);
+    return c->tcp.fd < 0;
 }
 
-static void hear_calls(void)
+static void check_probes(void)
 {
     int kept = 0;
-    for (int i = 0; i < alive.n_calls; i++) {
-        if (!hear_knock(&alive.calls[i])) {
-            alive.calls[kept++] = alive.calls[i];
+    for (int i = 0; i < alive.n_probes; i++) {
+        if (!check_probe(&alive.probes[i])) {
+            alive.probes[kept++] = alive.probes[i];
         }
     }
-    alive.n_calls = kept;
+    alive.n_probes = kept;
 }
 
 /* Those of a host that has lost a connection. */
-static void call_host(struct hl_rx_host *host)
+static void probe_host(struct hl_rx_host *host)
 {
-    while (host->check >= 0 && alive.n_calls < CALLS) {
+    while (host->check >= 0 && alive.n_probes < PROBES) {
         int r = host->check++;
         host->check = host->check < hl_boot.size ? host->check : -1;
         if (!hl_rx_is_dead(r) && is_on(r, host)) {
-            call(r);
+            start_probe(r);
         }
     }
 }
@@ -275,23 +275,23 @@ void hl_rx_suspect(int rank)
 }
 
 /* One that takes nothing; and my neighbours, when somebody here waits for long. */
-static void call_others(void)
+static void probe_others(void)
 {
     struct hl_fab_host at;
     uint32_t suspect = hl_a32_xchg_acquire(&alive.suspect, 0); /* acquire: for form, nothing comes with it */
     if (suspect != 0 && !hl_rx_is_dead((int)suspect - 1) && hl_rx_alive_host((int)suspect - 1, &at)) {
-        call((int)suspect - 1);
+        start_probe((int)suspect - 1);
     }
     alive.waiting = hl_prog_waits_for_long(alive.now_ns);
     if (!alive.waiting && alive.now_ns - alive.round_ns > ROUND_NS) {
-        alive.called = 0;
+        alive.probed = 0;
     }
     int all = hl_boot.size - 1 < NEIGHBOURS ? hl_boot.size - 1 : NEIGHBOURS;
-    for (int n = 0; alive.waiting && n < AT_ONCE && alive.called < all; n++) {
-        alive.round_ns = alive.called == 0 ? alive.now_ns : alive.round_ns;
-        int rank = (hl_boot.rank + ++alive.called) % hl_boot.size;
+    for (int n = 0; alive.waiting && n < AT_ONCE && alive.probed < all; n++) {
+        alive.round_ns = alive.probed == 0 ? alive.now_ns : alive.round_ns;
+        int rank = (hl_boot.rank + ++alive.probed) % hl_boot.size;
         if (!hl_rx_is_dead(rank) && hl_rx_alive_host(rank, &at)) {
-            call(rank);
+            start_probe(rank);
         }
     }
 }
@@ -436,7 +436,7 @@ static void look_at_ranks(void)
     uint64_t timeout_s = (uint64_t)hl_conf.peer_timeout;
     unsigned keep_s = timeout_s == 0 ? 0 : (unsigned)(timeout_s / 8 > 1 ? timeout_s / 8 : 1);
     hl_fab_links(keep_s, see, NULL);
-    hear_calls();
+    check_probes();
     int died = hl_rx_hosts_judge(&alive.hosts, alive.now_ns, timeout_s * SECOND_NS);
     for (size_t i = 0; i < alive.hosts.count; i++) {
         struct hl_rx_host *host = &alive.hosts.host[i];
@@ -444,12 +444,12 @@ static void look_at_ranks(void)
             tell_ranks(host);
         } else if (host->dead && died > 0) {
             bury_host(host, NULL);
-        } else if (host->dead && alive.n_calls == 0) {
-            call(host->first); /* is it back? */
+        } else if (host->dead && alive.n_probes == 0) {
+            start_probe(host->first); /* is it back? */
         } else if (!host->dead) {
-            call_host(host); /* as the look before wished: the launcher may have told meanwhile */
+            probe_host(host); /* as the look before wished: the launcher may have told meanwhile */
             host->check = host->lost && host->check < 0 ? 0 : host->check;
-            alive.calling |= host->check >= 0;
+            alive.probing |= host->check >= 0;
         }
     }
     if (died > 0) {
@@ -457,11 +457,11 @@ static void look_at_ranks(void)
         alive.hosts.n_now = 0;
     }
     if (alive.ends_are_deaths) {
-        call_others();
+        probe_others();
         ask_others();
         hl_rx_doubts_look(alive.now_ns, alive.waiting);
         hl_rx_streams_look();
-        alive.calling |= hl_rx_watch_look();
+        alive.probing |= hl_rx_watch_look();
     }
 }
 
@@ -483,10 +483,10 @@ uint64_t hl_rx_alive_look(void)
     }
     if (now >= alive.next_ns) {
         alive.now_ns = now;
-        alive.calling = false;
+        alive.probing = false;
         uint64_t begin = hl_rx_thread_time();
         look_at_ranks();
-        uint64_t took = SHARE * (hl_rx_thread_time() - begin), pause = alive.calling ? SOON_NS : LOOK_NS;
+        uint64_t took = SHARE * (hl_rx_thread_time() - begin), pause = alive.probing ? SOON_NS : LOOK_NS;
         took = took < HL_RX_LATEST_NS ? took : HL_RX_LATEST_NS;
         alive.next_ns = now + (took > pause ? took : pause);
     }
@@ -501,8 +501,8 @@ void hl_rx_alive_open(void)
 void hl_rx_alive_close(void)
 {
     hl_prog_on_long(NULL);
-    for (int i = 0; i < alive.n_calls; i++) {
-        close(alive.calls[i].knock.fd);
+    for (int i = 0; i < alive.n_probes; i++) {
+        close(alive.probes[i].tcp.fd);
     }
     hl_rx_hosts_free(&alive.hosts);
     hl_rx_doubts_close();

@@ -16,7 +16,7 @@ struct hl_rx_host {
     bool heard;        /* of it there was an answer at some time */
     bool dead, back;
     bool lost;   /* this look misses a used connection that the one before saw: perhaps a process has ended */
-    int first;   /* a rank of it, called to see whether it is back; valid when dead */
+    int first;   /* a rank of it, probed to see whether it is back; valid when dead */
     int told_to; /* ranks before this have been told that they count as dead, once it is back */
     int check;   /* the next rank that may be asked whether it lives, -1: none is to be */
 };

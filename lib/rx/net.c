@@ -154,7 +154,7 @@ static void owe(struct hl_rx_sender *s, const struct hl_wire_head *head)
 static bool take_next_message(struct hl_rx_sender *s, const struct hl_wire_head *head,
                               struct hl_rx_answers *a)
 {
-    bool holds = head->count > 0; /* else a knock, which has the number of the message before it */
+    bool holds = head->count > 0; /* else a ping, which has the number of the message before it */
     if (holds &&
         (head->seq == s->applied + 1 || (head->seq > s->applied && hl_wire_hello_of(head) != NULL))) {
         s->applied = head->seq;
@@ -199,7 +199,7 @@ static bool give_up_gap(struct hl_rx_sender *s, uint64_t stream, uint64_t seq)
 }
 
 /* A message without records says the number of the one before it, and wants to know whether that came. */
-static void knocked(struct hl_rx_sender *s, uint64_t stream, const struct hl_wire_head *head)
+static void ping_in(struct hl_rx_sender *s, uint64_t stream, const struct hl_wire_head *head)
 {
     bool lost = hl_rx_window_probe(&window, stream, s->applied, head->seq, hl_now_ns()) &&
                 !give_up_gap(s, stream, head->seq);
@@ -221,9 +221,9 @@ static void unordered_in(const struct hl_wire_head *head)
     uint64_t applied = s != NULL ? s->applied : 0; /* without HELLO: that is to come, too */
     struct hl_rx_parked *next;
     if (head->count == 0 && s != NULL) {
-        knocked(s, stream, head);
+        ping_in(s, stream, head);
     } else if (head->count == 0 || head->seq <= applied) {
-        drop_message(head->len, head->count > 0 ? OLD : "a knock of nobody");
+        drop_message(head->len, head->count > 0 ? OLD : "a ping of nobody");
     } else if (s == NULL || head->seq != applied + 1) {
         hl_rx_window_park(&window, stream, head->seq, head, head->len);
     } else {

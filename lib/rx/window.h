@@ -7,7 +7,7 @@
  * is needed: efa and psm3 cut messages far below that limit into packets, several rails have an order each,
  * and who knows the limit of a provider knows it of one version.
  *
- * A gap may also be a loss. A probe is whatever says a number beyond it: a COUNT, or a lane's knock. It may
+ * A gap may also be a loss. A probe is whatever says a number beyond it: a COUNT, or a lane's ping. It may
  * be early like any other message, so it takes two of them for the same gap, HL_RX_WINDOW_NS apart. Time
  * alone says nothing: the message may wait for its sender to call its provider, which who answers a probe
  * does.

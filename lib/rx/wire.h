@@ -25,7 +25,7 @@ enum hl_wire_kind { HL_WIRE_DATA = 1, HL_WIRE_ACK, HL_WIRE_KINDS };
 enum hl_wire_flag {
     HL_WIRE_HELLO = 1, /* struct hl_wire_hello follows the head */
     HL_WIRE_LOST = 2,  /* of an ACK: message `seq` came, but not all before it on this connection */
-    HL_WIRE_ONE = 4,   /* of an ACK: of message `seq` alone (0: of a knock), with all of its answers */
+    HL_WIRE_ONE = 4,   /* of an ACK: of message `seq` alone (0: of a ping), with all of its answers */
     HL_WIRE_FLAGS = 7,
 };
 

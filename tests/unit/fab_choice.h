@@ -337,10 +337,10 @@ START_TEST(only_tcp_listeners_are_called)
     hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
     hl_fab.row = hl_provider_find(rows[_i].name, FI_VERSION(1, 17));
     ck_assert(hl_fab_link_host(&at, sizeof at, &host) == rows[_i].listens);
-    struct hl_fab_knock knock = hl_fab_knock(&at, sizeof at);
-    ck_assert((knock.fd >= 0) == rows[_i].listens);
-    if (knock.fd >= 0) {
-        close(knock.fd);
+    struct hl_fab_tcp_probe probe = hl_fab_tcp_probe(&at, sizeof at);
+    ck_assert((probe.fd >= 0) == rows[_i].listens);
+    if (probe.fd >= 0) {
+        close(probe.fd);
     }
 }
 END_TEST
@@ -380,18 +380,18 @@ START_TEST(a_call_is_no_connection_in_use)
     ck_assert_int_eq(listen(door, 1), 0);
     ck_assert_int_eq(getsockname(door, (struct sockaddr *)&at, &len), 0);
     hl_fab_seal_note(&at, sizeof at);
-    struct hl_fab_knock knock = hl_fab_knock(&at, sizeof at);
-    ck_assert_int_ge(knock.fd, 0);
+    struct hl_fab_tcp_probe probe = hl_fab_tcp_probe(&at, sizeof at);
+    ck_assert_int_ge(probe.fd, 0);
     int inside = accept(door, NULL, NULL);
     ck_assert_int_ge(inside, 0);
     struct found call = look_at_links();
-    ck_assert_int_eq(send(knock.fd, "1", 1, 0), 1);
+    ck_assert_int_eq(send(probe.fd, "1", 1, 0), 1);
     ck_assert_int_eq(recv(inside, &byte, 1, 0), 1);
     struct found one_way = look_at_links();
     ck_assert_int_eq(send(inside, "2", 1, 0), 1);
-    ck_assert_int_eq(recv(knock.fd, &byte, 1, MSG_WAITALL), 1);
+    ck_assert_int_eq(recv(probe.fd, &byte, 1, MSG_WAITALL), 1);
     struct found both_ways = look_at_links();
-    close(knock.fd);
+    close(probe.fd);
     close(inside);
     close(door);
     ck_assert_int_eq(call.links, 2);

@@ -104,7 +104,7 @@ START_TEST(a_message_does_not_outlive_its_connection)
 }
 END_TEST
 
-/* A message that has left and never arrives: the next one shows it, or, when none comes, a knock. Its
+/* A message that has left and never arrives: the next one shows it, or, when none comes, a ping. Its
  * operations fail, those after the next HELLO do not. */
 START_TEST(a_message_that_got_lost_is_missed)
 {

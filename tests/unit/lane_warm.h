@@ -34,7 +34,7 @@ static void put_and_flush(uint64_t value)
     ck_assert_uint_eq(there, value);
 }
 
-/* The peer does not answer the knock: nobody waits for that, no flush either, and the guest goes home all the
+/* The peer does not answer the ping: nobody waits for that, no flush either, and the guest goes home all the
  * same when the helper has lost its patience. */
 START_TEST(guests_and_flushes_do_not_wait_for_a_lane_that_comes)
 {
@@ -46,7 +46,7 @@ START_TEST(guests_and_flushes_do_not_wait_for_a_lane_that_comes)
     }
     ck_assert(is_coming());
     ck_assert_uint_eq(issued_on(0), 10);
-    ck_assert_uint_eq(issued_on(1), 0); /* the knock takes no slot */
+    ck_assert_uint_eq(issued_on(1), 0); /* the ping takes no slot */
     uint64_t begin = hl_now_ns();
     while (is_coming() && hl_now_ns() - begin < UINT64_C(20000000000)) {
         sched_yield();
@@ -60,7 +60,7 @@ START_TEST(guests_and_flushes_do_not_wait_for_a_lane_that_comes)
 }
 END_TEST
 
-/* Many threads for one closed lane: one knock, all are guests, all go home. */
+/* Many threads for one closed lane: one ping, all are guests, all go home. */
 static void *visit(void *unused)
 {
     uint64_t mine = 1, there = 0;
@@ -88,7 +88,7 @@ START_TEST(guests_go_home_when_their_lane_is_there)
     ck_assert_uint_gt(issued_on(1), 0);
     struct hl_lane *lane = hl_pool.lanes[1];
     ck_assert(hl_way_find(lane, 2)->heard);
-    ck_assert_ptr_eq(lane->knock.way, hl_way_find(lane, 2));
+    ck_assert_ptr_eq(lane->ping.way, hl_way_find(lane, 2));
     hl_warm_stop();
     stop();
 }

@@ -194,7 +194,7 @@ static void acknowledgement_in(uint64_t name, const void *bytes, size_t len)
     }
 }
 
-/* Without records: a knock behind message `seq`. */
+/* Without records: a ping behind message `seq`. */
 static void send_from_lane(unsigned lane, uint64_t seq, bool hello, bool records)
 {
     struct {
@@ -304,7 +304,7 @@ START_TEST(an_acknowledgement_that_is_refused_waits_or_is_dropped)
 }
 END_TEST
 
-/* A number that stays away; knocks behind it ask. 0: they learn that it is lost, and what is sent after HELLO
+/* A number that stays away; pings behind it ask. 0: they learn that it is lost, and what is sent after HELLO
  * runs. 1: the lane knew, and has said HELLO since: it goes on from there. */
 START_TEST(a_lanes_message_that_stays_away_is_missed)
 {

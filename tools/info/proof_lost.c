@@ -198,10 +198,10 @@ static enum outcome put(struct attempt *a, uint64_t limit)
 /* Where endpoints listen on TCP, their host says that nobody does any more. */
 static bool is_refused(const struct card *c)
 {
-    struct hl_fab_knock k = hl_fab_knock(c->name, c->name_len);
-    enum hl_fab_heard heard;
+    struct hl_fab_tcp_probe k = hl_fab_tcp_probe(c->name, c->name_len);
+    enum hl_fab_tcp_answer heard;
     uint64_t end = hl_now_ns() + LOST_NS;
-    while ((heard = hl_fab_knock_end(&k)) == HL_FAB_NOT_YET && hl_now_ns() < end) {
+    while ((heard = hl_fab_tcp_probe_result(&k)) == HL_FAB_NOT_YET && hl_now_ns() < end) {
         nap();
     }
     return heard == HL_FAB_REFUSED;
