@@ -92,15 +92,15 @@ int hl_way_mend(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->leas
 /* Reads the completion queue; returns how many completions there were. */
 int hl_lane_progress(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 
-/* ---- mail.c ---- */
+/* ---- ack.c ---- */
 /* Posts the receives for acknowledgements; called before the first message. 0 or a code of the provider. */
-int hl_mail_open(struct hl_lane *lane) HL_REQUIRES(lane->lease);
+int hl_acks_open(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 /* An acknowledgement arrived in a posted receive; the buffer is posted again. */
-void hl_mail_in(struct hl_lane *lane, struct hl_letter *letter, size_t len) HL_REQUIRES(lane->lease);
+void hl_acks_in(struct hl_lane *lane, struct hl_ack_buf *buf, size_t len) HL_REQUIRES(lane->lease);
 /* The posted receive whose context this is, or NULL. */
-struct hl_letter *hl_mail_receive_of(struct hl_lane *lane, const void *context) HL_REQUIRES(lane->lease);
-void hl_mail_again(struct hl_lane *lane, struct hl_letter *letter) HL_REQUIRES(lane->lease);
-void hl_mail_free(struct hl_lane *lane) HL_NO_TSA;
+struct hl_ack_buf *hl_acks_buf_of(struct hl_lane *lane, const void *context) HL_REQUIRES(lane->lease);
+void hl_acks_repost(struct hl_lane *lane, struct hl_ack_buf *buf) HL_REQUIRES(lane->lease);
+void hl_acks_free(struct hl_lane *lane) HL_NO_TSA;
 
 /* ---- chain.c ---- */
 struct hl_issue;

@@ -116,7 +116,7 @@ void hl_pool_close(struct hl_pool *p) HL_NO_TSA
         if (lane->ep != NULL) {
             close_endpoint(lane);
         }
-        hl_mail_free(lane);
+        hl_acks_free(lane);
         hl_chain_free_all(lane);
         hl_way_free_all(lane);
         hl_stat_lane_retire(&lane->stat);

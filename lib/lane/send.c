@@ -34,7 +34,7 @@ static uint8_t *write_head(const struct hl_lane *lane, const struct hl_chain *ch
 
 static bool has_credit(const struct hl_lane *lane, const struct hl_way *way) HL_REQUIRES(lane->lease)
 {
-    return way->unacked < HL_WIRE_CREDITS && lane->mail < HL_MAIL;
+    return way->unacked < HL_WIRE_CREDITS && lane->unacked < HL_ACK_BUFS;
 }
 
 static void close_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(lane->lease)
@@ -61,7 +61,7 @@ static int post_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(
 {
     struct hl_way *way = chain->way;
     struct hl_slot *slot = chain->slot;
-    int rc = lane->receives == NULL ? hl_mail_open(lane) : 0;
+    int rc = lane->ack_bufs == NULL ? hl_acks_open(lane) : 0;
     if (rc != 0) {
         return rc;
     }
@@ -78,7 +78,7 @@ static int post_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(
     way->hello_said = true;
     way->messages++;
     way->unacked++;
-    lane->mail++;
+    lane->unacked++;
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_messages, 1);
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_chained, chain->records - chain->keys);
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_bytes_chained, iov.iov_len);
@@ -267,8 +267,8 @@ static bool look_after(struct hl_lane *lane) HL_REQUIRES(lane->lease)
     if (++lane->ticks >= 2 && lane->open != NULL) {
         send_picked(lane, &(struct pick){.before = UINT64_MAX, .tick = lane->ticks - 2});
     }
-    const struct hl_way_table *t =
-        lane->mail > 0 ? hl_aptr_load_relaxed(&lane->ways) : NULL; /* relaxed: written by the holder only. */
+    /* relaxed: written by the holder only. */
+    const struct hl_way_table *t = lane->unacked > 0 ? hl_aptr_load_relaxed(&lane->ways) : NULL;
     for (uint32_t i = 0; t != NULL && i < t->room; i++) {
         struct hl_way *way = hl_aptr_load_relaxed(&t->at[i]); /* relaxed: written by the holder only. */
         if (way != NULL && way->unacked > 0) {
@@ -277,7 +277,7 @@ static bool look_after(struct hl_lane *lane) HL_REQUIRES(lane->lease)
     }
     /* relaxed, all: written by the leaseholder only. */
     bool busy = hl_a64_load_relaxed(&lane->issued) != hl_a64_load_relaxed(&lane->tail);
-    if (busy || lane->mail > 0) {
+    if (busy || lane->unacked > 0) {
         (void)hl_lane_progress(lane);
         busy = hl_a64_load_relaxed(&lane->issued) != hl_a64_load_relaxed(&lane->tail);
     }

@@ -131,7 +131,7 @@ void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, in
     }
     if (part & HL_PART_ACK & slot->open) {
         slot->way->unacked--;
-        lane->mail--;
+        lane->unacked--;
     }
     slot->open &= (uint8_t)~part;
     if (slot->open != 0) {
@@ -161,7 +161,7 @@ void hl_slot_bury(struct hl_lane *lane, struct hl_way *way)
         if (slot->open & HL_PART_ACK) {
             slot->open &= (uint8_t)~HL_PART_ACK;
             way->unacked--;
-            lane->mail--;
+            lane->unacked--;
         }
         slot->err = slot->err != 0 ? slot->err : HL_ERR_PROC_ABORTED;
         slot->quarantined = slot->open != 0;

@@ -12,7 +12,7 @@
 _Static_assert(HL_LANES_MAX <= HL_WIRE_LANES && HL_LANES_MAX <= HL_STAT_LANES, "all are named and counted");
 #define HL_SLOTS 256u              /* operations in flight on a lane; a power of two */
 #define HL_PIECE ((size_t)1 << 20) /* bytes of one post: the lease is free in between */
-#define HL_MAIL 32                 /* messages in flight on a lane = receives posted for their answers */
+#define HL_ACK_BUFS 32             /* messages in flight on a lane = receives posted for their answers */
 #define HL_CHAIN_ASKS 256          /* answers that the records of one chain may want */
 #define HL_CHAIN_ERRORS 16         /* error words that they may have, in turns */
 #define HL_HEARTBEAT_TICKS 50      /* ticks without acknowledgement after which the peer is probed */
@@ -160,7 +160,7 @@ struct hl_way_table {
 };
 
 /* A buffer posted for an acknowledgement. */
-struct hl_letter {
+struct hl_ack_buf {
     struct fi_context2 context;
     _Alignas(8) uint8_t bytes[]; /* hl_fab.eager */
 };
@@ -197,12 +197,12 @@ struct hl_lane {
     /* slots before it are free. atomic: release by the leaseholder, acquire by flushing threads */
     hl_a64 tail;
     struct hl_fab_ep fab;
-    struct hl_chain *open;      /* chains not sent yet, newest first */
-    struct hl_chain *unused;    /* buffers for chains */
-    struct hl_letter *receives; /* array of HL_MAIL, NULL until the first message */
-    uint32_t mail;              /* messages without acknowledgement */
-    uint64_t ticks;             /* ticks of the receive thread */
-    uint64_t swept;             /* leases at the last sweep of idle bits */
+    struct hl_chain *open;       /* chains not sent yet, newest first */
+    struct hl_chain *unused;     /* buffers for chains */
+    struct hl_ack_buf *ack_bufs; /* array of HL_ACK_BUFS, NULL until the first message */
+    uint32_t unacked;            /* messages without acknowledgement */
+    uint64_t ticks;              /* ticks of the receive thread */
+    uint64_t swept;              /* leases at the last sweep of idle bits */
     struct hl_ping ping;
     struct hl_stat_lane stat;
     /* On a cache line that only a new way changes, since flushes of all threads read it. */

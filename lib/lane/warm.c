@@ -38,7 +38,7 @@ static hl_a32 stopping;
 int hl_way_ping(struct hl_lane *lane, struct hl_way *way)
 {
     struct hl_ping *k = &lane->ping;
-    int rc = k->posted ? -FI_EAGAIN : lane->receives == NULL ? hl_mail_open(lane) : 0;
+    int rc = k->posted ? -FI_EAGAIN : lane->ack_bufs == NULL ? hl_acks_open(lane) : 0;
     if (rc != 0) {
         return rc;
     }

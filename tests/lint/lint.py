@@ -155,7 +155,8 @@ def silent_waits(code):
 
 # Words of our own that newcomers could not guess, and what replaced each.
 OLD_WORDS = {"pulse|feel_\\w+|felt_\\w+|feelers?": "heartbeat",
-             "knock|knocks|knocked": "ping, of a lane; tcp_probe, of a host"}
+             "knock|knocks|knocked": "ping, of a lane; tcp_probe, of a host",
+             "hl_letter": "hl_ack_buf, acknowledgement"}
 # What users see keeps its name: statistics.
 KEPT_WORDS = r"\b(?:HL_STAT_RANK_)?(?:chokes|trays|bytes_trays|shelf_gets)\b"
 

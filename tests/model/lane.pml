@@ -282,7 +282,7 @@ inline slot_close(l, s, closed)
     fi
 }
 
-/* C: acknowledged (lib/lane/mail.c) -- cumulative: this message and all earlier ones of its way */
+/* C: acknowledged (lib/lane/ack.c) -- cumulative: this message and all earlier ones of its way */
 inline acknowledged(l, s)
 {
     j = 0;

@@ -8,7 +8,7 @@
 #include <sys/un.h>
 
 /* What boot puts in front of each message. */
-struct letter {
+struct datagram {
     uint64_t nonce;
     int32_t from;
     uint32_t len;
@@ -23,8 +23,8 @@ static int drop_in(uint64_t nonce, int32_t from)
         struct cmsghdr align;
     } c = {.room = {0}};
     int two[2] = {0, 1}, s = socket(AF_UNIX, SOCK_DGRAM, 0);
-    struct letter letter = {nonce, from, sizeof letter.text, "hello"};
-    struct iovec v = {&letter, sizeof letter};
+    struct datagram datagram = {nonce, from, sizeof datagram.text, "hello"};
+    struct iovec v = {&datagram, sizeof datagram};
     struct sockaddr_un to;
     struct msghdr m = {.msg_name = &to, .msg_iov = &v, .msg_iovlen = 1};
     m.msg_namelen = hl_boot_node_address(&to, "rank", 0);
@@ -50,7 +50,7 @@ static void open_node_socket(void)
     ck_assert_int_eq(hl_boot_socket_open(), 0);
 }
 
-static int take_letter(int *fd)
+static int receive_datagram(int *fd)
 {
     char text[64];
     size_t len = 0;
@@ -67,12 +67,12 @@ START_TEST(nobody_leaves_descriptors_here)
     open_node_socket();
     int before = fds_open();
     ck_assert_int_eq(drop_in(hl_boot_node_nonce(), 0), 0);
-    ck_assert_int_eq(take_letter(&fd), 0);
+    ck_assert_int_eq(receive_datagram(&fd), 0);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(fds_open(), before + 1); /* the first; the other was closed */
     close(fd);
     ck_assert_int_eq(drop_in(hl_boot_node_nonce(), 1), 0); /* no such node rank */
-    ck_assert_int_eq(take_letter(&fd), HL_ERR_AGAIN);
+    ck_assert_int_eq(receive_datagram(&fd), HL_ERR_AGAIN);
     ck_assert_int_eq(fds_open(), before);
     hl_boot_socket_close();
 }
@@ -88,13 +88,13 @@ START_TEST(strangers_take_no_place_in_the_queue)
         int rc = drop_in(i % 2 ? hl_boot.nonce : hl_boot_node_nonce() ^ UINT64_C(1) << i % 64, 0);
         ck_assert(rc == 0 || rc == -EAGAIN); /* it is full where the kernel forbids filters */
         if (rc == -EAGAIN) {
-            ck_assert_int_eq(take_letter(&fd), HL_ERR_AGAIN);
+            ck_assert_int_eq(receive_datagram(&fd), HL_ERR_AGAIN);
         }
     }
-    ck_assert_int_eq(take_letter(&fd), HL_ERR_AGAIN);
+    ck_assert_int_eq(receive_datagram(&fd), HL_ERR_AGAIN);
     ck_assert_int_eq(fds_open(), before);
     ck_assert_int_eq(drop_in(hl_boot_node_nonce(), 0), 0);
-    ck_assert_int_eq(take_letter(&fd), 0);
+    ck_assert_int_eq(receive_datagram(&fd), 0);
     close(fd);
     hl_boot_socket_close();
 }
@@ -119,7 +119,7 @@ START_TEST(other_users_are_not_heard)
     int status = 1;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
     ck_assert_int_eq(status, 0);
-    ck_assert_int_eq(take_letter(&fd), HL_ERR_AGAIN);
+    ck_assert_int_eq(receive_datagram(&fd), HL_ERR_AGAIN);
     ck_assert_int_eq(fds_open(), before);
     ck_assert_int_eq(hl_stat_get("rx_dropped", &now), 0);
     ck_assert_uint_eq(now, dropped + 1);

@@ -93,7 +93,7 @@ static ssize_t model_sendmsg(struct fid_ep *fid, const struct fi_msg *m, uint64_
 {
     (void)flags;
     struct model_ep *ep = model_enter(fid);
-    int in_flight = ep->letter_count;
+    int in_flight = ep->arrival_count;
     for (int i = 0; i < ep->count; i++) {
         in_flight += ep->ops[i].what == MODEL_SEND;
     }
@@ -205,19 +205,19 @@ static bool model_complete_one(struct model_ep *ep, struct fi_cq_msg_entry *entr
 
 static bool model_deliver(struct model_ep *ep, struct fi_cq_msg_entry *entry)
 {
-    if (ep->letter_count == 0 || ep->recv_count == 0 || model_chance(ep, 30)) {
+    if (ep->arrival_count == 0 || ep->recv_count == 0 || model_chance(ep, 30)) {
         return false;
     }
     int at = 0; /* buffers are taken in the order of the messages, whatever is told first */
     if (model.any_order) {
-        int both = ep->letter_count < ep->recv_count ? ep->letter_count : ep->recv_count;
+        int both = ep->arrival_count < ep->recv_count ? ep->arrival_count : ep->recv_count;
         at = (int)((unsigned)rand_r(&ep->seed) % (unsigned)both);
     }
-    *entry = (struct fi_cq_msg_entry){.op_context = ep->recvs[at].context, .len = ep->letters[at].len};
-    memcpy(ep->recvs[at].buf, ep->letters[at].bytes, ep->letters[at].len);
+    *entry = (struct fi_cq_msg_entry){.op_context = ep->recvs[at].context, .len = ep->arrivals[at].len};
+    memcpy(ep->recvs[at].buf, ep->arrivals[at].bytes, ep->arrivals[at].len);
     memmove(&ep->recvs[at], &ep->recvs[at + 1], (size_t)(--ep->recv_count - at) * sizeof ep->recvs[0]);
-    memmove(&ep->letters[at], &ep->letters[at + 1],
-            (size_t)(--ep->letter_count - at) * sizeof ep->letters[0]);
+    memmove(&ep->arrivals[at], &ep->arrivals[at + 1],
+            (size_t)(--ep->arrival_count - at) * sizeof ep->arrivals[0]);
     return true;
 }
 
@@ -458,7 +458,7 @@ static int model_trywait(struct fid_fabric *fabric, struct fid **fids, int count
     const struct model_cq *cq = fids[0]->context;
     uint64_t rings;
     if (model.waits == MODEL_WAIT &&
-        (cq->ep->letter_count > 0 || cq->ep->count > 0 || cq->ep->error_count > 0)) {
+        (cq->ep->arrival_count > 0 || cq->ep->count > 0 || cq->ep->error_count > 0)) {
         return -FI_EAGAIN;
     }
     (void)!read(cq->fd, &rings, sizeof rings);

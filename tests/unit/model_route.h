@@ -36,11 +36,11 @@ static ssize_t model_route(uint64_t name, const void *bytes, size_t len)
         }
         return 0;
     }
-    if (to->letter_count == MODEL_RECVS) {
+    if (to->arrival_count == MODEL_RECVS) {
         return -FI_EAGAIN;
     }
-    memcpy(to->letters[to->letter_count].bytes, bytes, len);
-    to->letters[to->letter_count++].len = len;
+    memcpy(to->arrivals[to->arrival_count].bytes, bytes, len);
+    to->arrivals[to->arrival_count++].len = len;
     model_ring(to);
     return 0;
 }

@@ -105,8 +105,8 @@ struct model_ep {
     struct {
         uint8_t bytes[MODEL_EAGER];
         size_t len;
-    } letters[MODEL_RECVS]; /* for me, in order */
-    int letter_count;
+    } arrivals[MODEL_RECVS]; /* for me, in order */
+    int arrival_count;
     uint64_t down_rank; /* the connection to it is lost */
     int down_reads;     /* for so many reads */
     unsigned seed;

@@ -129,11 +129,11 @@ static void model_message(struct model_ep *ep, const struct model_op *op)
     }
     memcpy(message, op->local, op->len);
     const struct hl_wire_head *head = (const void *)message;
-    if (hl_wire_check(head, op->len, head->nonce, UINT32_MAX) != NULL || ep->letter_count == MODEL_RECVS) {
+    if (hl_wire_check(head, op->len, head->nonce, UINT32_MAX) != NULL || ep->arrival_count == MODEL_RECVS) {
         abort();
     }
     struct model_reply r = {
-        .out = ep->letters[ep->letter_count].bytes, .len = sizeof *head, .message = (uint32_t)head->seq};
+        .out = ep->arrivals[ep->arrival_count].bytes, .len = sizeof *head, .message = (uint32_t)head->seq};
     if (model.swallow > 0) {
         model.swallow--;
         return;
@@ -156,15 +156,15 @@ static void model_message(struct model_ep *ep, const struct model_op *op)
     if (!hl_fab.ordered && !lost) {
         ack.flags = HL_WIRE_ONE;
         ack.seq = head->count > 0 ? head->seq : 0;
-    } else if (ep->letter_count > 0 && r.count == 0) {
-        struct hl_wire_head *last = (void *)ep->letters[ep->letter_count - 1].bytes;
+    } else if (ep->arrival_count > 0 && r.count == 0) {
+        struct hl_wire_head *last = (void *)ep->arrivals[ep->arrival_count - 1].bytes;
         if (last->from == ack.from && last->count == 0 && last->flags == 0 && !lost) {
             last->seq = ack.seq;
             return;
         }
     }
     memcpy(r.out, &ack, sizeof ack);
-    ep->letters[ep->letter_count++].len = r.len;
+    ep->arrivals[ep->arrival_count++].len = r.len;
 }
 
 #endif

@@ -254,7 +254,7 @@ START_TEST(messages_of_lanes_in_any_order_run_in_theirs)
     while (all < LANES * LANE_MESSAGES) {
         unsigned lane = (unsigned)rand_r(&seed) % LANES;
         if (sent[lane] < LANE_MESSAGES && sent[lane] < far.ran[lane] + HL_WIRE_CREDITS &&
-            model_eps->letter_count < MODEL_RECVS) {
+            model_eps->arrival_count < MODEL_RECVS) {
             sent[lane]++;
             send_from_lane(lane, sent[lane], sent[lane] == 1, true);
         }
@@ -275,7 +275,7 @@ END_TEST
 
 static void poll_all(void)
 {
-    while (model_eps->letter_count > 0 || hl_rx_net_poll() > 0) {
+    while (model_eps->arrival_count > 0 || hl_rx_net_poll() > 0) {
         (void)hl_rx_net_poll();
     }
 }

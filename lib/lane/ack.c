@@ -12,48 +12,48 @@
 
 #include <string.h>
 
-static size_t letter_size(void)
+static size_t ack_buf_size(void)
 {
-    return hl_round_up(sizeof(struct hl_letter) + hl_fab.eager, 64);
+    return hl_round_up(sizeof(struct hl_ack_buf) + hl_fab.eager, 64);
 }
 
-static struct hl_letter *receive_at(struct hl_letter *array, size_t i)
+static struct hl_ack_buf *ack_buf_at(struct hl_ack_buf *bufs, size_t i)
 {
-    return (void *)((char *)array + i * letter_size());
+    return (void *)((char *)bufs + i * ack_buf_size());
 }
 
-static int post_letter(struct hl_lane *lane, struct hl_letter *letter) HL_REQUIRES(lane->lease)
+static int post_ack_buf(struct hl_lane *lane, struct hl_ack_buf *buf) HL_REQUIRES(lane->lease)
 {
-    return hl_fab_ep_receive(&lane->fab, letter->bytes, hl_fab.eager, &letter->context);
+    return hl_fab_ep_receive(&lane->fab, buf->bytes, hl_fab.eager, &buf->context);
 }
 
-int hl_mail_open(struct hl_lane *lane)
+int hl_acks_open(struct hl_lane *lane)
 {
-    struct hl_letter *array = hl_mem_buffer_take(HL_MAIL * letter_size());
-    if (array == NULL) {
+    struct hl_ack_buf *bufs = hl_mem_buffer_take(HL_ACK_BUFS * ack_buf_size());
+    if (bufs == NULL) {
         return -FI_ENOMEM;
     }
-    lane->receives = array;
+    lane->ack_bufs = bufs;
     int rc = 0;
-    for (size_t i = 0; i < HL_MAIL && rc == 0; i++) {
-        rc = post_letter(lane, receive_at(array, i));
+    for (size_t i = 0; i < HL_ACK_BUFS && rc == 0; i++) {
+        rc = post_ack_buf(lane, ack_buf_at(bufs, i));
     }
     return rc;
 }
 
-struct hl_letter *hl_mail_receive_of(struct hl_lane *lane, const void *context)
+struct hl_ack_buf *hl_acks_buf_of(struct hl_lane *lane, const void *context)
 {
-    uintptr_t first = (uintptr_t)lane->receives;
-    uintptr_t at = (uintptr_t)context - offsetof(struct hl_letter, context) - first;
-    if (first == 0 || context == NULL || at >= HL_MAIL * letter_size() || at % letter_size() != 0) {
+    uintptr_t first = (uintptr_t)lane->ack_bufs;
+    uintptr_t at = (uintptr_t)context - offsetof(struct hl_ack_buf, context) - first;
+    if (first == 0 || context == NULL || at >= HL_ACK_BUFS * ack_buf_size() || at % ack_buf_size() != 0) {
         return NULL;
     }
-    return receive_at(lane->receives, at / letter_size());
+    return ack_buf_at(lane->ack_bufs, at / ack_buf_size());
 }
 
-void hl_mail_again(struct hl_lane *lane, struct hl_letter *letter)
+void hl_acks_repost(struct hl_lane *lane, struct hl_ack_buf *buf)
 {
-    int rc = post_letter(lane, letter);
+    int rc = post_ack_buf(lane, buf);
     if (rc != 0) {
         hl_log(HL_LOG_WARN, "lane %u cannot post a receive: %s", lane->index, hl_fab_strerror(rc));
     }
@@ -165,13 +165,13 @@ static void missed(struct hl_lane *lane, struct hl_way *way, uint64_t message) H
     }
 }
 
-void hl_mail_in(struct hl_lane *lane, struct hl_letter *letter, size_t len)
+void hl_acks_in(struct hl_lane *lane, struct hl_ack_buf *buf, size_t len)
 {
-    const struct hl_wire_head *head = (const void *)letter->bytes;
+    const struct hl_wire_head *head = (const void *)buf->bytes;
     const char *wrong = len > hl_fab.eager
                             /* messages to the receive thread are limited likewise */
                             ? "longer than its buffer"
-                            : hl_wire_check(letter->bytes, len, hl_boot.nonce, (uint32_t)hl_boot.size);
+                            : hl_wire_check(buf->bytes, len, hl_boot.nonce, (uint32_t)hl_boot.size);
     if (wrong == NULL && (head->kind != HL_WIRE_ACK || head->lane != lane->index)) {
         wrong = "no acknowledgement for this lane";
     }
@@ -191,11 +191,11 @@ void hl_mail_in(struct hl_lane *lane, struct hl_letter *letter, size_t len)
         hl_log(HL_LOG_DEBUG, "lane %u: message dropped: %s", lane->index,
                wrong != NULL ? wrong : "unknown rank");
     }
-    hl_mail_again(lane, letter);
+    hl_acks_repost(lane, buf);
 }
 
-void hl_mail_free(struct hl_lane *lane)
+void hl_acks_free(struct hl_lane *lane)
 {
-    hl_mem_buffer_give(lane->receives);
-    lane->receives = NULL;
+    hl_mem_buffer_give(lane->ack_bufs);
+    lane->ack_bufs = NULL;
 }
