@@ -14,20 +14,17 @@
 
 #define BOUNCE_BYTES ((int64_t)65536)
 #define STREAM_BYTES ((int64_t)32768) /* for longer blocks reading the sender's memory is faster */
-#define STREAM_CROWDED                                                                                       \
-/* limit where threads exceed CPUs: there each wait for the reader's answer costs a turn of the
-     * scheduler */
-((int64_t)131072)
+/* Limit where threads exceed CPUs: each wait for the reader's answer costs a turn of the scheduler there. */
+#define STREAM_CROWDED ((int64_t)131072)
 #define CHUNK_BYTES ((int64_t)32768) /* bytes of a stream that are published at once */
-#define BRUCK_BYTES                                                                                          \
-    256 /* up to this block size, over several nodes, Bruck's algorithm needs fewer messages */
-#define TRIES                                                                                                \
-    /* steps before waiting, which yields at once where threads exceed CPUs; the peer may be running */
-    10
+/* Up to this block size, over several nodes, Bruck's algorithm needs fewer messages. */
+#define BRUCK_BYTES 256
+/* Steps before waiting, which yields at once where threads exceed CPUs; the peer may be running. */
+#define TRIES 10
 #define FEW 32        /* up to so many members need no allocation */
 #define DEAD_TURNS 64 /* steps between two questions whether peers live */
 
-    static void fail_exchange(struct hl_exchange *x, int err)
+static void fail_exchange(struct hl_exchange *x, int err)
 {
     if (x->err == 0) {
         x->err = err;
