@@ -1,4 +1,4 @@
-/* Which atomics the provider does, and what it calls them. */
+/* Which atomics the provider does, and libfabric's numbers for them. */
 #include "fab_lib.h"
 
 #include "util.h"
@@ -6,12 +6,13 @@
 #include <rdma/fi_atomic.h>
 #include <string.h>
 
-/* Elements per call; 0: not done by the provider. Written once, before the first use. */
-static uint32_t limits[HL_FAB_ATOMICS][HL_OP_KINDS][HL_BASICS];
-static bool known[HL_FAB_ATOMICS][HL_OP_KINDS][HL_BASICS]; /* the same */
+/* Both tables are written once, before the first use. */
+static uint32_t limits[HL_FAB_ATOMICS][HL_OP_KINDS][HL_BASICS]; /* elements per call; 0: not done */
+static bool known[HL_FAB_ATOMICS][HL_OP_KINDS][HL_BASICS];      /* what hl_fab_knows_atomic answers */
 
-/* Only types that software providers update by one CPU instruction or compare-and-swap loop of the element's
- * size, so that near peers and the receive thread (hl_near_acc) may update the same elements. */
+/* The table has only types that software providers update by one CPU instruction or
+ * compare-and-swap loop of the element's size, so that near peers and the receive thread
+ * (hl_near_acc) may update the same elements. */
 int hl_fab_datatype(enum hl_basic basic)
 {
     switch (basic) {
@@ -65,7 +66,7 @@ int hl_fab_op(enum hl_op_kind op, bool compare)
     return compare ? FI_CSWAP : names[op];
 }
 
-/* MPI's own rules: which operations the type has at all. */
+/* True when MPI defines the operation for the type. */
 static bool has_op(enum hl_op_kind op, enum hl_basic basic)
 {
     return op == HL_OP_REPLACE || op == HL_OP_NO_OP || hl_op_kernel(op, basic) != NULL;

@@ -1,4 +1,4 @@
-/* Cards: what a rank publishes about its endpoints, through boot. */
+/* Cards: what a rank publishes about its endpoints, in the key-value space of boot. */
 #include "fab_lib.h"
 
 #include "boot.h"
@@ -16,20 +16,23 @@
 #define USERS_MAX 4
 
 struct card {
-    uint64_t eager;       /* peers with different ones never connect */
-    uint64_t atomic_hash; /* peers with different ones would mix mechanisms on one element */
+    uint64_t eager; /* hl_fab.eager; peers with different values never connect */
+    uint64_t
+        atomic_hash; /* hl_fab.atomic_hash; peers with different ones would mix mechanisms on one element */
     char provider[64];
-    uint32_t len[HL_FAB_PARTS]; /* bytes of each part; they follow one another */
+    uint32_t len[HL_FAB_PARTS]; /* bytes of each part; the parts follow one another */
     uint8_t parts[HL_FAB_PARTS * PART_MAX];
 };
 
-/* Keys of the key-value space are written once: each opening of the network has its own. */
+/* Keys of the key-value space can be written only once, so each opening of the network has
+ * keys of its own. */
 static unsigned generation;
 
 static struct card mine;
 static size_t mine_used; /* bytes of mine.parts */
 static struct hl_mutex card_lock = HL_MUTEX_INIT;
-static hl_aptr *cards; /* [hl_boot.size] struct card of peers, NULL until fetched */
+static hl_aptr
+    *cards; /* [hl_boot.size] struct card of peers, NULL until fetched; atomic, set under card_lock */
 static int (*users[USERS_MAX])(void);
 static size_t user_count;
 
@@ -67,7 +70,7 @@ int hl_fab_card_put(enum hl_fab_part part, const void *data, size_t len)
     if (len > PART_MAX || mine.len[part] != 0) {
         return hl_err_say(HL_ERR_INTERN, "card part %d of %zu bytes", part, len);
     }
-    /* Parts lie in the order of their numbers: make room in front of later ones. */
+    /* Parts lie in the order of their numbers, so room is made before later ones. */
     size_t at = 0;
     for (int p = 0; p < (int)part; p++) {
         at += mine.len[p];
@@ -79,6 +82,7 @@ int hl_fab_card_put(enum hl_fab_part part, const void *data, size_t len)
     return 0;
 }
 
+/* HL_ERR_OTHER with the text when the card is malformed or differs from this rank's in what must be equal. */
 static int check_card(int peer, const struct card *c, size_t len)
 {
     size_t used = 0;
@@ -134,7 +138,7 @@ static struct card *find(int peer, int *rc)
         *rc = hl_err_say(HL_ERR_INTERN, "cards were not exchanged");
         return NULL;
     }
-    /* acquire: the card; pairs with the release below. */
+    /* acquire: the card is filled; pairs with the release below. */
     struct card *c = hl_aptr_load_acquire(&cards[peer]);
     if (c != NULL) {
         return c;
@@ -144,7 +148,7 @@ static struct card *find(int peer, int *rc)
     if (c == NULL) {
         *rc = fetch(peer, &c);
         if (c != NULL) {
-            hl_aptr_store_release(&cards[peer], c); /* release: the card; pairs with the acquire above. */
+            hl_aptr_store_release(&cards[peer], c); /* release: publishes the card; pairs with the acquire. */
         }
     }
     hl_mutex_unlock(&card_lock);
@@ -165,7 +169,7 @@ int hl_fab_cards_exchange(void)
     char key[24];
     int rc = hl_boot_put(key_of("hl-card", key), &mine, offsetof(struct card, parts) + mine_used);
     rc = rc == 0 ? hl_boot_fence() : rc;
-    /* Each rank looks at one other: where any two of the job differ, some rank differs from its neighbour. */
+    /* Each rank compares with the next one only: if any two ranks differ, some rank differs from its next. */
     if (rc == 0 && hl_boot.size > 1) {
         (void)find((hl_boot.rank + 1) % hl_boot.size, &rc);
     }
@@ -193,7 +197,7 @@ int hl_fab_card_get(int peer, enum hl_fab_part part, const void **data, size_t *
 
 /* ---- one machine or several ---- */
 
-/* What two ranks have in common exactly when 127.0.0.1 leads from one to the other. */
+/* A number that two ranks share exactly when 127.0.0.1 leads from one to the other. */
 static uint64_t loopback_identity(void)
 {
     struct {
@@ -208,13 +212,13 @@ static uint64_t loopback_identity(void)
     return hl_siphash(hl_boot.secret, &here, sizeof here);
 }
 
-/* Rank 0 compares all ranks and tells the result. */
+/* Rank 0 compares all ranks' numbers and publishes whether they are equal. */
 static int judge(uint64_t identity)
 {
     char key[24];
     uint8_t same = 1;
     for (int r = 0; r < hl_boot.size && same; r++) {
-        uint64_t other = identity; /* proved for the node's ranks */
+        uint64_t other = identity; /* ranks of this node are proved to be on this machine */
         size_t len = 0;
         int rc = hl_boot_node_of(r) < 0
                      ? hl_boot_get(r, key_of("hl-machine", key), &other, sizeof other, &len)

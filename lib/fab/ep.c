@@ -1,4 +1,4 @@
-/* Endpoints: opened domain, vector, queue, endpoint; closed the other way round. */
+/* Endpoints: domain, vector, queue and endpoint are opened in this order and closed in the reverse order. */
 #include "fab_lib.h"
 
 #include "conf.h"
@@ -18,7 +18,7 @@
 
 #define QUEUE_SIZE 4096
 
-/* Providers say EIO and other things for it, too. */
+/* True when few descriptors are left: providers return EIO and other errors for that, too. */
 static bool is_short_of_files(void)
 {
     enum { FEW = 4 };
@@ -33,7 +33,7 @@ static bool is_short_of_files(void)
     return is_short;
 }
 
-/* Buffers of the provider count as well. */
+/* True when the limit of locked memory may be the cause of `rc`; the provider's own buffers count as well. */
 static bool is_short_of_locked_memory(int rc)
 {
     return hl_fab.row->pins && hl_err_is_limited(RLIMIT_MEMLOCK) && (rc == -FI_ENOMEM || rc == -FI_EAGAIN);
@@ -68,7 +68,7 @@ static int open_queue(enum hl_fab_role role, struct hl_fab_ep *out)
         if (rc == 0) {
             rc = fi_control(&out->cq->fid, FI_GETWAIT, &out->wait_fd);
             if (rc != 0) {
-                out->wait_fd = -1; /* the owner polls now and then */
+                out->wait_fd = -1; /* the owner polls at intervals */
             }
             return 0;
         }
@@ -124,7 +124,8 @@ static void open_inside(void *arg)
     o->rc = open_parts(o->role, o->info, o->ep);
 }
 
-/* With what libfabric reads at each opening (hl_provider.open_env) in the environment. */
+/* Calls open_parts with the setting in the environment that libfabric reads at each opening
+ * (hl_provider.open_env). */
 static int open_with_setting(enum hl_fab_role role, struct fi_info *info, struct hl_fab_ep *out)
 {
     static struct hl_mutex one = HL_MUTEX_INIT; /* the environment is changed by one thread at a time */
@@ -161,7 +162,7 @@ int hl_fab_ep_open(enum hl_fab_role role, struct hl_fab_ep *out)
     return 0;
 }
 
-/* A close that fails is never tried again: providers free the object all the same, or it stays in use. */
+/* A failed close is never tried again: providers have freed the object all the same, or it stays in use. */
 static void close_part(struct fid *fid, const char *what)
 {
     if (fid == NULL) {
@@ -214,7 +215,7 @@ int hl_fab_ep_read(struct hl_fab_ep *ep, fi_addr_t from, uint64_t addr, uint64_t
 
 int hl_fab_ep_insert(struct hl_fab_ep *ep, const void *name, size_t len, fi_addr_t *out)
 {
-    /* The vector reads as many bytes as its address format has, whatever the sender claimed. */
+    /* The vector reads as many bytes as its address format has, whatever `len` says. */
     uint8_t whole[sizeof ep->name] = {0};
     if (len != ep->name_len) {
         return hl_err_say(HL_ERR_OTHER, "a peer's endpoint address has %zu bytes, mine have %zu", len,

@@ -22,19 +22,20 @@ struct fi_info *hl_fab_info;
 struct fid_fabric *hl_fab_fabric;
 
 static struct hl_mutex open_lock = HL_MUTEX_INIT;
-static hl_a32 is_open;
+static hl_a32 is_open;  /* atomic: changed under open_lock, read by any thread */
 static int open_result; /* guarded by open_lock */
 static bool tried;      /* guarded by open_lock */
-static size_t buffer;   /* largest message without a hand-shake that is wished; guarded by open_lock */
+static size_t buffer;   /* bytes wished for the largest message without a hand-shake; guarded by open_lock */
 static char why[512] = "network not needed so far";
 
 #define OLDEST FI_VERSION(1, 17)
 #define MODES (FI_CONTEXT | FI_CONTEXT2)
 #define MR_MODES (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT)
-/* The first is about memory of devices, which is never used; the other one is the old word for no demands. */
+/* FI_MR_HMEM is about memory of devices, which is never used; FI_MR_SCALABLE is the old word
+ * for no demands. */
 #define MR_HARMLESS (FI_MR_HMEM | FI_MR_SCALABLE)
 
-/* What is asked for, one after the other. Nothing is demanded that is not used, and providers return what
+/* Hints, tried one after the other. They ask for nothing that is not used, since providers demand whatever
  * they are allowed to demand, needed or not. */
 static const struct wish {
     uint64_t caps;
@@ -42,7 +43,7 @@ static const struct wish {
 } wishes[] = {
     {FI_MSG | FI_RMA | FI_ATOMIC, MR_MODES},
     {FI_MSG | FI_RMA, MR_MODES},
-    {FI_MSG | FI_RMA, MR_MODES | FI_MR_LOCAL}, /* only to name what is refused */
+    {FI_MSG | FI_RMA, MR_MODES | FI_MR_LOCAL}, /* finds a provider only to say why it is refused */
 };
 
 static void raise_file_limit(void)
@@ -50,7 +51,7 @@ static void raise_file_limit(void)
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
         files.rlim_cur = files.rlim_max;
-        (void)setrlimit(RLIMIT_NOFILE, &files); /* a refusal leaves fewer lanes, see lane */
+        (void)setrlimit(RLIMIT_NOFILE, &files); /* after a refusal lane opens fewer lanes */
     }
 }
 
@@ -89,7 +90,7 @@ static int ask(const char *provider, const struct wish *wish, struct fi_info **l
     return rc;
 }
 
-/* NULL when it can serve, else what it lacks. */
+/* NULL when the provider can be used, else the words for what prevents it. */
 static const char *find_lack(const struct fi_info *info)
 {
     const struct hl_provider *row = provider_of(info);
@@ -115,8 +116,8 @@ static const char *find_lack(const struct fi_info *info)
     return NULL;
 }
 
-/* The first description in the list that can serve, a copy. Else NULL, and *lack says why not. Who asks for a
- * provider gets what stands on it as well, which is another row. */
+/* A copy of the first description in the list that can be used; else NULL, and *lack says why. libfabric also
+ * lists layers above the provider that was asked for; they have other rows and are skipped. */
 static struct fi_info *take_fitting(const struct fi_info *list, const struct hl_provider *row,
                                     const char **lack)
 {
@@ -135,8 +136,8 @@ static struct fi_info *take_fitting(const struct fi_info *list, const struct hl_
     return NULL;
 }
 
-/* What libfabric offers under that name and can serve; the caller frees it. Else NULL, and *lack says what it
- * demands, or is NULL where libfabric offers nothing. */
+/* A usable description that libfabric offers under that name; the caller frees it. Else NULL, and *lack says
+ * what prevents its use, or is NULL where libfabric offers nothing. */
 static struct fi_info *find_fitting(const char *provider, const char **lack)
 {
     struct fi_info *found = NULL;
@@ -153,7 +154,7 @@ static struct fi_info *find_fitting(const char *provider, const char **lack)
     return found;
 }
 
-/* Largest message that leaves without a hand-shake. */
+/* Bytes of the largest message that is sent without a hand-shake. */
 static size_t eager_size(const struct fi_info *info, const struct hl_provider *row)
 {
     size_t most = hl_min_size(row->eager, buffer);
@@ -189,7 +190,7 @@ static void close_provider(void)
     hl_fab_fabric = NULL;
 }
 
-/* Takes over `info`, opens its fabric and tries it. */
+/* Takes over `info`, opens its fabric and runs the opening test if the row asks for it. */
 static int open_provider(struct fi_info *info)
 {
     hl_fab_info = info;
@@ -232,8 +233,8 @@ static void note_skipped(char *skipped, size_t cap, const char *provider, const 
     hl_log(HL_LOG_INFO, "provider %s skipped: %s", provider, why_not);
 }
 
-/* The i-th provider that may be chosen here; on one machine only what can be kept on the loopback interface
- * is of interest. */
+/* The row of the next provider that may be chosen, *i being 0 at first. When all ranks are on one machine,
+ * only providers that can be kept on the loopback interface are considered. */
 static const struct hl_provider *next_choice(size_t *i)
 {
     const struct hl_provider *row;
@@ -307,8 +308,8 @@ static void load_and_choose(void *result)
     *(int *)result = rc;
 }
 
-/* What a provider installs for signals as libfabric loads it (psm3, to print stacks) would take them out of
- * the program's hands, and stay when libfabric is gone. */
+/* Signal handlers before libfabric was loaded. A provider may install its own while it loads (psm3 does, to
+ * print stacks); these would replace the program's, and stay when libfabric is gone. */
 static struct sigaction signals[NSIG];
 
 static void remember_signals(void)
@@ -328,7 +329,7 @@ static void restore_signals(void)
     }
 }
 
-/* It is meant to be used, and TCP is slow. */
+/* Warns of a network card that is not used: TCP is slow. */
 static void tell_unused_card(void)
 {
     char text[900];
@@ -337,7 +338,7 @@ static void tell_unused_card(void)
     }
 }
 
-/* libfabric reads its settings before a provider is chosen. */
+/* True when a provider that pins may be chosen. A guess: settings must be lent before libfabric is loaded. */
 static bool may_pin(void)
 {
     return hl_conf.provider[0] != '\0' ? hl_provider_find(hl_conf.provider, OLDEST)->pins
@@ -388,7 +389,7 @@ int hl_fab_open(void)
     if (!tried) {
         tried = true;
         open_result = open_first();
-        /* release: hl_fab and the fabric; pairs with the acquire in hl_fab_is_open. */
+        /* release: publishes hl_fab and the fabric; pairs with the acquire in hl_fab_is_open. */
         hl_a32_store_release(&is_open, open_result == 0);
     }
     int rc = open_result;
@@ -398,7 +399,7 @@ int hl_fab_open(void)
 
 bool hl_fab_is_open(void)
 {
-    /* acquire: pairs with the release in hl_fab_open. */
+    /* acquire: hl_fab and the fabric are set; pairs with the release in hl_fab_open. */
     return hl_a32_load_acquire(&is_open) != 0;
 }
 

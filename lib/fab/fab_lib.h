@@ -1,4 +1,4 @@
-/* What the files of fab share. */
+/* Inside the module: what its files share. */
 #ifndef HL_FAB_LIB_H
 #define HL_FAB_LIB_H
 
@@ -6,7 +6,7 @@
 
 #include <sys/socket.h>
 
-/* The seven functions of libfabric that are no inline calls. Tests put a model provider here. */
+/* The seven functions of libfabric that are not inline. Tests put a model provider here. */
 struct hl_fab_lib {
     __typeof__(fi_getinfo) *getinfo;
     __typeof__(fi_freeinfo) *freeinfo;
@@ -15,20 +15,20 @@ struct hl_fab_lib {
     __typeof__(fi_strerror) *strerror;
     __typeof__(fi_tostr) *tostr;
     __typeof__(fi_version) *version;
-    const struct hl_provider *row; /* of a test's model */
+    const struct hl_provider *row; /* of a test's model provider; NULL: none */
 };
 extern struct hl_fab_lib hl_fab_lib;
 
-/* Fills hl_fab_lib from libfabric.so.1, or leaves what a test has put there. HL_ERR_OTHER with the fix. */
+/* Fills hl_fab_lib from libfabric.so.1, or leaves what a test has put there. Returns 0, or HL_ERR_OTHER with
+ * a text that says what to do. */
 int hl_fab_lib_load(void);
 
-/* Runs fn(arg), and meanwhile the library that has the address `inside` finds no /proc/kallsyms: see
- * redirect.c.
- */
+/* Runs fn(arg); meanwhile the library in which the address `inside` lies finds no
+ * /proc/kallsyms (redirect.c). */
 void hl_fab_without_symbols(const void *inside, void (*fn)(void *), void *arg);
 
-/* From now on the large buffers of the library that has this address lie in huge pages, if the kernel has
- * them. False: it is left as it is. */
+/* From now on the large buffers of the library in which the address `inside` lies are in huge pages, if the
+ * kernel has them. Returns false, and has changed nothing, when its reference was not found. */
 bool hl_fab_in_huge_pages(const void *inside);
 
 /* The provider's description and fabric, between hl_fab_open and hl_fab_close. */
@@ -38,25 +38,27 @@ extern struct fid_fabric *hl_fab_fabric;
 /* Asks the provider which atomics it has; once, with the receive endpoint's domain. */
 void hl_fab_atomics_load(struct fid_domain *domain);
 
-/* For the end: frees the cards; the next opening publishes new ones. */
+/* Frees the cards, at the end; the next opening of the network publishes new ones. */
 void hl_fab_cards_forget(void);
 
-/* Asks the endpoint's domain once to register memory under that key, where the key is ours to choose, and
- * binds and enables it where the provider wants that. 0, or the provider's error and *mr NULL. */
+/* Registers memory in the endpoint's domain, by one call of the provider; `key` counts where the caller
+ * chooses keys. Binds and enables the registration where the provider demands that. Returns 0 and sets *mr,
+ * or the provider's error, *mr being NULL. */
 int hl_fab_mr_open(struct hl_fab_ep *ep, const struct iovec *iov, uint64_t key, struct fid_mr **mr);
 
-/* Remembers that sockets of this address belong to the provider, for hl_fab_seal. */
+/* Remembers that sockets of this address belong to the provider, for hl_fab_seal. Any thread. */
 void hl_fab_seal_note(const void *name, size_t len);
 
 /* A socket of the provider. */
 struct hl_fab_ends {
     int fd;
-    unsigned my_port, port;       /* the other end's; 0: none */
-    struct sockaddr_storage peer; /* peer_len 0: none */
+    unsigned my_port, port;       /* ports of this end and of the other end; 0: none */
+    struct sockaddr_storage peer; /* address of the other end; peer_len 0: none */
     socklen_t peer_len;
 };
 
-/* Looks at all descriptors of the process, and seals the sockets that it tells of. */
+/* Looks at all descriptors of the process, makes the provider's sockets close-on-exec and
+ * calls fn for each. */
 void hl_fab_each_socket(void (*fn)(void *arg, const struct hl_fab_ends *ends), void *arg);
 
 #endif

@@ -1,4 +1,4 @@
-/* Registered memory by its key. */
+/* The hash table of registered memory by its key. */
 #include "keys.h"
 
 #include "util.h"
@@ -17,7 +17,7 @@ static size_t home_of(const struct hl_fab_keys *k, uint64_t key)
     return hl_mix64(key) & (k->room - 1);
 }
 
-/* Where the key stands, or the free place where it would. */
+/* The place of the key, or the free place where it would go. */
 static size_t place_of(const struct hl_fab_keys *k, uint64_t key)
 {
     size_t i = home_of(k, key);
@@ -84,7 +84,7 @@ void hl_fab_keys_remove(struct hl_fab_keys *k, uint64_t key)
     if (k->at[hole].base == NULL || --k->at[hole].users > 0) {
         return;
     }
-    /* Those behind move up when the hole lies between their home and them. */
+    /* An entry behind the hole moves into it when the hole lies between the entry's home and the entry. */
     for (size_t i = next(k, hole); k->at[i].base != NULL; i = next(k, i)) {
         size_t way = (i - home_of(k, k->at[i].key)) & (k->room - 1);
         if (way >= ((i - hole) & (k->room - 1))) {

@@ -1,8 +1,8 @@
-/* Registered memory by its key: open addressing. The caller's lock guards it.
+/* A hash table of registered memory by its key, with open addressing. The caller's lock guards it.
  *
- * A provider that chooses the keys may give the same one again for memory that a registration which it still
- * has, though it was closed, reaches around: such have one entry, over all of them, until the last one goes.
- */
+ * A provider that chooses the keys may give one key to several registrations (its cache finds
+ * memory inside a registration that it still has). These share one entry, which covers all of them,
+ * until the last one goes. */
 #ifndef HL_FAB_KEYS_H
 #define HL_FAB_KEYS_H
 
@@ -10,14 +10,16 @@
 
 struct hl_fab_keys {
     struct hl_fab_reach *at; /* base NULL: free */
-    size_t room, count;      /* room: a power of two, or 0 */
+    size_t room, count;      /* places (a power of two, or 0); places in use */
 };
 
-/* Adds a registration (its `users` is not read). False: no memory. */
+/* Adds a registration (its `users` is not read). Returns false when there is no memory. */
 bool hl_fab_keys_add(struct hl_fab_keys *k, const struct hl_fab_reach *reach);
+
+/* Removes one registration with this key, if there is one. */
 void hl_fab_keys_remove(struct hl_fab_keys *k, uint64_t key);
 
-/* The registration, or NULL. Valid until the next change. */
+/* The entry of this key, or NULL. Valid until the next change. */
 const struct hl_fab_reach *hl_fab_keys_find(const struct hl_fab_keys *k, uint64_t key);
 
 #endif

@@ -1,4 +1,4 @@
-/* libfabric by dlopen: seven symbols. */
+/* libfabric, loaded by dlopen: seven symbols. */
 #include "fab_lib.h"
 
 #include "err.h"
@@ -14,7 +14,7 @@
 
 struct hl_fab_lib hl_fab_lib;
 
-/* The loader tells the reason in words only. */
+/* A hint at what to do, from the loader's words: it tells the reason in no other form. */
 static const char *what_to_do(const char *said)
 {
     if (strstr(said, strerror(ENOENT)) != NULL) {
@@ -27,10 +27,10 @@ static const char *what_to_do(const char *said)
     return strstr(said, strerror(EMFILE)) != NULL ? hl_err_hint(EMFILE) : "";
 }
 
-/* A distribution's libfabric needs libpsm_infinipath and libpsm2, and both measure the clock's rate in a
- * constructor, whether or not an adapter of theirs is there: 0.3 s and 15 ms of a core for each rank, on core
- * 0. Where there is none, a library of ours with that SONAME is loaded before and takes its place (no_psm.c).
- */
+/* A distribution's libfabric needs libpsm_infinipath and libpsm2. Both measure the clock's rate in a
+ * constructor, whether or not their adapter is there: that takes 0.3 s and 15 ms of core 0 for each
+ * rank. Where the adapter's device is missing, a library of ours with that SONAME is loaded first and
+ * takes its place (no_psm.c). */
 static const struct {
     const char *device, *file;
 } stand_in[] = {{"/dev/ipath", "libno_psm.so"}, {"/dev/hfi1_0", "libno_psm2.so"}};
@@ -48,8 +48,8 @@ static void *load_from(const char *folder, size_t bytes, const char *file)
     return so;
 }
 
-/* From the folder "hotlane" beside our library, or, where that is part of the program, where it was
- * installed. NULL: not to be had, which costs the time. */
+/* Loads a stand-in from the folder "hotlane" beside this library, or from where the library was installed.
+ * NULL: the adapter is there, or the stand-in was not found, which only costs time. */
 static void *load_stand_in(size_t i)
 {
     Dl_info ours;

@@ -1,11 +1,11 @@
-/* Connections as the operating system sees them. */
+/* The provider's connections as the operating system sees them. */
 #include "links.h"
 
 #include "fab_lib.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <linux/tcp.h> /* tells more than netinet/tcp.h */
+#include <linux/tcp.h> /* has fields that netinet/tcp.h lacks */
 #include <netinet/in.h>
 #include <poll.h>
 #include <stddef.h>
@@ -13,13 +13,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* What the kernel says in tcpi_state. */
+/* Values of tcpi_state. */
 enum { ESTABLISHED = 1, SYN_SENT = 2 };
 
-/* Probes of an idle connection before the system gives it up: that is for us to decide. */
+/* Probes of an idle connection before the system ends it: the largest number, since rx decides that. */
 #define PROBES 127
 
-/* False: it is no internet address. */
+/* Reads the host in a socket address. False: it is no internet address. */
 static bool read_host(const void *name, size_t len, struct hl_fab_host *out)
 {
     struct sockaddr_storage a = {0};
@@ -96,7 +96,7 @@ static void look_at_link(void *arg, const struct hl_fab_ends *ends)
         return;
     }
     link.connected = info.tcpi_state == ESTABLISHED;
-    /* Kernels before 4.1 do not say. */
+    /* Kernels before 4.1 do not tell how many bytes came. */
     link.used = len < offsetof(struct tcp_info, tcpi_segs_out) || info.tcpi_bytes_received > 0;
     link.asked = info.tcpi_retransmits > 0 || info.tcpi_probes > 0;
     link.heard_ms = info.tcpi_last_ack_recv;
@@ -123,7 +123,8 @@ struct hl_fab_tcp_probe hl_fab_tcp_probe(const void *name, size_t len)
     memcpy(&a, name, len < sizeof a ? len : sizeof a);
     k.fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     socklen_t size = a.ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
-    /* What fails at once is told here only: SO_ERROR does not have it, and poll calls the socket writable. */
+    /* Only connect tells of a failure at once: SO_ERROR would be 0, and poll would call the
+     * socket writable. */
     if (k.fd >= 0 && connect(k.fd, (struct sockaddr *)&a, size) != 0 && errno != EINPROGRESS) {
         k.error = errno;
     }

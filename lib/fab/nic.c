@@ -1,4 +1,4 @@
-/* A network card that is there and not used: each condition for its use is looked at, in the order in which
+/* Network cards that are there and not used. The conditions for their use are looked at in the order in which
  * they build on each other, and the first that does not hold is told. */
 #include "nic.h"
 
@@ -20,11 +20,11 @@
 
 #define IB "/sys/class/infiniband"
 #define CXI "/sys/class/cxi"
-#define ROOM 512 /* for a path: names of the kernel are short, and callers may have little stack */
+#define ROOM 512 /* bytes for a path: the kernel's names are short, and callers may have little stack */
 
 struct nic {
     char name[64];
-    const struct hl_provider *row; /* who serves it */
+    const struct hl_provider *row; /* of the provider that serves it */
     bool active;
     char port[200]; /* states of its ports in words */
 };
@@ -32,10 +32,10 @@ struct nic {
 struct nic_search {
     const char *root;
     struct nic *card;
-    char name[64]; /* of what was found */
+    char name[64]; /* of the entry that was found */
 };
 
-/* Calls fn for each entry of a folder until it returns true: did it? */
+/* Calls fn for each entry of a folder until it returns true. Returns whether it did. */
 static bool any_in(const char *root, const char *folder, bool (*fn)(const char *entry, void *arg), void *arg)
 {
     char path[ROOM];
@@ -59,7 +59,8 @@ static bool take_entry(const char *entry, void *arg)
     return true;
 }
 
-/* "4: ACTIVE" and so on. */
+/* Adds a port's state (the file has "4: ACTIVE" or the like) to the card's words; true: the
+ * port is active. */
 static bool note_port(const char *entry, void *arg)
 {
     struct nic_search *s = arg;
@@ -75,7 +76,7 @@ static bool note_port(const char *entry, void *arg)
     return false;
 }
 
-/* The kernel's driver decides who speaks to it. */
+/* The row of the provider that serves the card: the kernel's driver decides that. */
 static const struct hl_provider *find_server(const char *root, const char *card)
 {
     char path[ROOM], target[ROOM] = "";
@@ -100,7 +101,7 @@ static bool look_at_card(const char *entry, void *arg)
     return one.active;
 }
 
-/* The first with an active port, else the last one; false: there is none. */
+/* Finds the first card with an active port, else the first card. False: there is none. */
 static bool find_card(const char *root, struct nic *out)
 {
     struct nic_search s = {.root = root, .card = out};
@@ -121,7 +122,7 @@ static bool is_real(const char *entry, void *unused)
 {
     char path[ROOM];
     (void)unused;
-    snprintf(path, sizeof path, IB "/%.60s/parent", entry); /* soft RoCE names the interface below it there */
+    snprintf(path, sizeof path, IB "/%.60s/parent", entry); /* only soft RoCE has it: the interface below */
     return access(path, F_OK) != 0;
 }
 
@@ -136,7 +137,7 @@ bool hl_nic_is_emulated(void)
     return hl_nic_is_there() && !any_in("", IB, is_real, NULL);
 }
 
-/* ---- what keeps it from being used ---- */
+/* ---- what keeps the card from being used ---- */
 
 static void say_fix(struct hl_nic *out, const char *why, const char *fix)
 {
@@ -153,6 +154,7 @@ static bool is_device(const char *entry, void *arg)
     return hl_read_line(s->root, path, name, sizeof name) && strcmp(name, s->card->name) == 0;
 }
 
+/* True when the card's device file is missing or may not be opened; `out` then says so. */
 static bool tell_device(const char *root, struct nic *card, struct hl_nic *out)
 {
     struct nic_search s = {.root = root, .card = card};
@@ -174,8 +176,8 @@ static bool tell_device(const char *root, struct nic *card, struct hl_nic *out)
     return true;
 }
 
-/* Is the card among those that libibverbs has a driver for? -1: it cannot be asked. Under a root the file
- * ibv_devices there says what it would. */
+/* 1 when libibverbs has a driver for the card, 0 when not, -1: unknown. Under a root, the file ibv_devices
+ * there has the answer instead. */
 static int has_driver(const char *root, const char *card)
 {
     char line[64];
@@ -212,7 +214,7 @@ static bool has_address(const char *entry, void *arg)
     bool found = false;
     (void)arg;
     if (getifaddrs(&all) != 0) {
-        return true; /* not known */
+        return true; /* not known, so it is not told as a cause */
     }
     for (const struct ifaddrs *i = all; i != NULL; i = i->ifa_next) {
         found |= strcmp(i->ifa_name, entry) == 0 && i->ifa_addr != NULL &&
@@ -222,13 +224,13 @@ static bool has_address(const char *entry, void *arg)
     return found;
 }
 
-/* By libibverbs: of all cards but those of two drivers. */
+/* True for cards of the row that serves all drivers without a row of their own: verbs. */
 static bool is_verbs(const struct nic *card)
 {
     return card->row->driver[0] == '\0';
 }
 
-/* What libfabric says of it. */
+/* Says why libfabric does not offer the card's provider. */
 static void tell_provider(const char *root, const struct nic *card, struct hl_nic *out)
 {
     char path[ROOM];

@@ -1,4 +1,4 @@
-/* Trying a provider when it opens. */
+/* The opening test of a provider. */
 #include "prove.h"
 
 #include "fab_lib.h"
@@ -16,29 +16,31 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define QUIET_MS 10 /* without a word of the descriptor, and then there is something */
-#define TRIES 3     /* messages that it must be silent about to be called silent */
+#define QUIET_MS                                                                                             \
+    10          /* the descriptor counts as silent when it stays quiet so long and the queue has something */
+#define TRIES 3 /* messages in a row about which a silent descriptor must say nothing */
 
-/* What is in flight. */
+/* The parts of a step, as bits of trial.open. */
 enum part { RECEIVE = 1, SEND = 2, OPERATION = 4 };
 
 struct step {
-    struct fi_context2 context; /* first: completions name it */
+    struct fi_context2 context; /* the first field: completions carry its address */
     enum part part;
 };
 
-/* From one endpoint to another, as between two processes: some providers treat what is for oneself apart. */
+/* The test goes from one endpoint to another, as between two processes: some providers treat messages to the
+ * same endpoint in a way of their own. */
 struct trial {
     struct hl_fab_ep from, to;
     fi_addr_t peer;
-    uint64_t end_ns; /* of all of it */
+    uint64_t end_ns; /* when the whole test must be over */
     struct step receive, send, operation;
     unsigned open;    /* parts without completion */
-    int quiet_ms;     /* of the descriptor, before the queue is read all the same */
-    bool lied;        /* it was silent, and then something was there */
-    const char *naps; /* why one cannot sleep on the descriptor, or NULL */
+    int quiet_ms;     /* how long to wait for the descriptor before the queue is read all the same */
+    bool lied;        /* the descriptor was silent, and the queue had something */
+    const char *naps; /* why no thread can sleep on the descriptor, or NULL */
     struct fid_mr *mr;
-    uint64_t memory[8]; /* registered: what is written, what is written from, what is read to */
+    uint64_t memory[8]; /* registered; words 0, 1, 2: the target, the origin, the result of a fetch */
     uint8_t *bytes;     /* two messages of hl_fab.eager */
 };
 
@@ -47,7 +49,7 @@ static int fail_trial(const char *what, const char *why)
     return hl_err_say(HL_ERR_OTHER, "provider %s fails its opening test: %s: %s", hl_fab.provider, what, why);
 }
 
-/* Until there may be something in the receiver's queue; true: the descriptor did not say so. */
+/* Waits until there may be something in the receiver's queue; true: the descriptor did not say so in time. */
 static bool wait_quietly(struct trial *t)
 {
     if (t->to.wait_fd < 0 || !hl_fab_ep_may_sleep(&t->to)) {
@@ -57,14 +59,14 @@ static bool wait_quietly(struct trial *t)
     return poll(&p, 1, t->quiet_ms) == 0;
 }
 
-/* Reads a queue: how many were there, or HL_ERR_* with the text. */
+/* Reads a queue; returns how many completions it had, or HL_ERR_* with the text. */
 static int read_queue(struct trial *t, struct fid_cq *cq, const char *what)
 {
     struct fi_cq_msg_entry entry[4];
     struct fi_cq_err_entry e = {.op_context = NULL};
     ssize_t n = fi_cq_read(cq, entry, HL_COUNT_OF(entry));
     for (ssize_t i = 0; i < n; i++) {
-        const struct step *s = entry[i].op_context; /* NULL: of nothing that was asked for */
+        const struct step *s = entry[i].op_context; /* NULL: a completion that nobody asked for */
         t->open &= s != NULL ? ~(unsigned)s->part : ~0u;
     }
     if (n == -FI_EAVAIL && fi_cq_readerr(cq, &e, 0) > 0) {
@@ -73,7 +75,7 @@ static int read_queue(struct trial *t, struct fid_cq *cq, const char *what)
     return n > 0 ? (int)n : 0;
 }
 
-/* The patience that peers get: on a crowded machine a connection to oneself takes seconds, too. */
+/* The time limit is that for peers: on a crowded machine a connection inside a process takes seconds, too. */
 static uint64_t limit_ns(void)
 {
     return hl_conf.peer_timeout == 0 ? UINT64_MAX
@@ -88,7 +90,7 @@ static int fail_late(const char *what)
     return fail_trial(what, why);
 }
 
-/* Once around: the sender moves, and the receiver sleeps and then looks. */
+/* Reads the sender's queue, sleeps on the receiver's descriptor and reads the receiver's queue. */
 static int step_on(struct trial *t, const char *what)
 {
     int rc = read_queue(t, t->from.cq, what);
@@ -110,7 +112,7 @@ static int complete_all(struct trial *t, const char *what)
     return rc;
 }
 
-/* What a post returned: 1: it is to be posted again, 0: it is posted, or HL_ERR_* with the text. */
+/* Judges a post's result. Returns 0: it is posted; 1: post it again; or HL_ERR_* with the text. */
 static int judge_post(struct trial *t, ssize_t rc, const char *what)
 {
     if (rc == 0 || hl_fab_refused((int)rc) != HL_FAB_LATER) {
@@ -140,8 +142,8 @@ static int try_message(struct trial *t, uint8_t mark)
     return rc == 0 && memcmp(to, from, len) != 0 ? fail_trial(what, "other bytes arrived") : rc;
 }
 
-/* The first message finds the way, those behind it try the descriptor: one that is silent about all of them
- * does not speak. */
+/* The first message makes the connection, the next ones try the descriptor: when it is silent about all of
+ * them, no thread can sleep on it. */
 static int try_messages(struct trial *t)
 {
     t->quiet_ms = 1;
@@ -194,7 +196,7 @@ static ssize_t post_sum(struct trial *t, uint64_t addr)
     return fi_fetch_atomicmsg(t->from.ep, &sum, &result, NULL, 1, FI_COMPLETION);
 }
 
-/* Writes to the first word, or adds to it. */
+/* Writes to the first word of the memory, or adds to it. */
 static int try_operation(struct trial *t, bool add)
 {
     const char *what = add ? "an atomic on registered memory" : "a put to registered memory";

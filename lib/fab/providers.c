@@ -14,29 +14,29 @@
 /* Lanes that a rank has unasked where an endpoint takes 10 MB or more, or nobody knows what it takes. */
 #define FEW 16
 
-/* rxm: an endpoint's connections share its receives, as those of tcp do by themselves; a queue is read 16
- * times between two looks for new connections, and every 100 us. Receives of a connection's own are fatal:
- * what came before it closed is read behind that, and its buffer is posted again to what was freed (seen with
- * verbs of libfabric 1.17; read up to 2.5). */
+/* rxm: all connections of an endpoint share its receives, as tcp's always do. The queue is read 16 times
+ * between two looks for new connections, which also come every 100 us. Receives of single connections would
+ * crash: a message that came before the connection closed is read afterwards, and its buffer is posted again
+ * to the freed connection (seen with verbs of libfabric 1.17; read up to 2.5). */
 #define RXM_SETTINGS RXM_SHARES, "FI_OFI_RXM_CM_PROGRESS_INTERVAL=100", "FI_OFI_RXM_CQ_EQ_FAIRNESS=16"
 
 static const struct hl_provider rows[] = {
-    /* Read. Rendezvous above FI_CXI_RDZV_THRESHOLD; what comes before its receive is posted completes by
-     * other means than what comes later; its NIC's atomics are not the CPU's. An endpoint takes 6 MB: three
-     * buffers for messages that nobody expects. */
+    /* Read. Rendezvous above FI_CXI_RDZV_THRESHOLD. A message that comes before its receive is posted
+     * completes in another way than one that comes later. The NIC does its atomics, not the CPU. An endpoint
+     * takes 6 MB: three buffers for unexpected messages. */
     {.name = "cxi",
      .no_domain = "the launcher gave this job no network identifier (SLINGSHOT_VNIS); for Slurm, srun "
                   "--network=single_node_vni,job_vni",
      .driver = "cxi",
      .eager_var = "FI_CXI_RDZV_THRESHOLD",
-     .env = {"FI_CXI_RX_MATCH_MODE=hybrid"}, /* goes on where the card's list of messages is full */
+     .env = {"FI_CXI_RX_MATCH_MODE=hybrid"}, /* matches in software when the card's list is full */
      .eager = 16 * KIB,
      .wait = HL_PROVIDER_TRIED,
      .pins = true},
-    /* Seen, on soft RoCE. Its descriptor also wakes for what is no completion. Atomics are rxm's software,
-     * and with them it refuses a registration whose key another one has, as verbs' cache gives it for memory
-     * that it knows. Of a lost connection it says EIO with IBV_WC_LOC_QP_OP_ERR (no route), _WR_FLUSH_ERR or
-     * _RETRY_EXC_ERR. An endpoint's buffers are those of tcp;ofi_rxm, and locked. */
+    /* Seen, on soft RoCE. Its descriptor also wakes when there is no completion. Atomics are software of rxm;
+     * with them it refuses a registration whose key another one has, and verbs' cache gives such keys for
+     * memory that it knows. When a connection is lost, it says EIO with IBV_WC_LOC_QP_OP_ERR (no route),
+     * _WR_FLUSH_ERR or _RETRY_EXC_ERR. An endpoint has the buffers of tcp;ofi_rxm, locked. */
     {.name = "verbs;ofi_rxm",
      .driver = "",
      .ibverbs = true,
@@ -49,7 +49,8 @@ static const struct hl_provider rows[] = {
      .lost = 1u << 2 | 1u << 5 | 1u << 12,
      .ordered = true,
      .pins = true},
-    /* Seen. Its descriptor speaks only while somebody reads the queue; its atomics are done under a lock. */
+    /* Seen. Its descriptor becomes readable only while somebody reads the queue. It does atomics under a
+     * lock. */
     {.name = "psm3",
      .by_name = "it offers itself on any Ethernet",
      .eager = 8 * KIB,
@@ -57,7 +58,7 @@ static const struct hl_provider rows[] = {
      .wait = HL_PROVIDER_NAPS},
     /* Read. A card has few contexts. */
     {.name = "opx", .driver = "hfi1", .eager = 8 * KIB, .lanes = 4, .wait = HL_PROVIDER_NAPS, .pins = true},
-    /* Read. Messages of several packets overtake each other's completions. An endpoint locks a
+    /* Read. A later message may complete before an earlier one of several packets. An endpoint locks a
      * packet's buffer for each send and each receive that its card queues: thousands of 8 KiB. */
     {.name = "efa",
      .driver = "efa",
@@ -67,9 +68,9 @@ static const struct hl_provider rows[] = {
      .wait = HL_PROVIDER_TRIED,
      .atomics = true,
      .pins = true},
-    /* Seen. Endpoints that need no layer above them: fewer instructions. No atomics. Each domain clears 1,024
-     * buffers; their size is for tagged messages that nobody expects, which are not used: without it 0.6 MB
-     * instead of 17. It may not be less than what an injection takes (128). */
+    /* Seen. Its endpoints need no layer above them: fewer instructions. No atomics. Each domain clears 1,024
+     * buffers for unexpected tagged messages, which are not used here: with the least size, that of an
+     * injection (128), they take 0.6 MB instead of 17. */
     {.name = "tcp",
      .from = FI_VERSION(2, 0),
      .env = {"FI_TCP_MAX_RX_SIZE=128"},
@@ -79,8 +80,8 @@ static const struct hl_provider rows[] = {
      .tcp_listens = true,
      .ordered = true,
      .loopback = true},
-    /* Seen: what the tests run with. An endpoint takes 17 MB when it opens, 17 more when it connects,
-     * and 18 ms of a core. */
+    /* Seen: the tests run with it. An endpoint takes 17 MB when it opens, 17 more when it connects, and
+     * 18 ms of a core. */
     {.name = "tcp;ofi_rxm",
      .eager_var = RXM_BUFFER,
      .env = {RXM_SETTINGS},
@@ -115,7 +116,7 @@ static const struct hl_provider rows[] = {
     {.name = "udp;ofi_rxd", .eager = KIB, .unusable = "it loses messages, and ends in libfabric's own code"},
     {.name = "shm", .eager = KIB, .unusable = "it serves one node only, whose ranks share memory without it"},
     {.name = "sm2", .eager = KIB, .unusable = "it serves one node only, whose ranks share memory without it"},
-    /* Those keep two libraries of a vendor's cards from catching the program's signals. */
+    /* The settings keep two libraries of this vendor's cards from catching the program's signals. */
     {.name = "psm2",
      .by_name = "opx serves the same cards",
      .env = {"HFI_NO_BACKTRACE=1", "IPATH_NO_BACKTRACE=1"},
@@ -123,7 +124,7 @@ static const struct hl_provider rows[] = {
      .lanes = 4,
      .wait = HL_PROVIDER_NAPS,
      .pins = true},
-    /* Slow, and never wrong. It may be another provider under rxm. */
+    /* The row of unknown providers: slow, and never wrong. The provider may be one under rxm. */
     {.by_name = "nothing is known of it",
      .env = {RXM_SHARES},
      .open_env = RXM_SHARES,
@@ -202,8 +203,9 @@ const struct hl_provider *hl_provider_of_driver(const char *driver)
     return any;
 }
 
-/* rxm takes its buffers by the thousand, for each direction of an endpoint that is connected, and registers
- * them where that pins; beside the data lie its notes. A rank has three endpoints at least. */
+/* rxm allocates its buffers by the thousand, for each direction of a connected endpoint, and registers them;
+ * where that pins, they are locked. Beside the data, a buffer has notes of rxm. A rank has at least three
+ * endpoints. */
 #define RXM_POOLS 6
 #define RXM_CHUNK 1024
 #define RXM_NOTES 448
@@ -231,7 +233,7 @@ const char *const *hl_provider_settings(size_t buffer, bool pins, bool emulated)
     snprintf(receives, sizeof receives, "FI_OFI_RXM_MSG_RX_SIZE=%d", pins ? RXM_CHUNK / 4 : 64);
     all[n++] = receives;
     if (emulated) {
-        all[n++] = "FI_UNIVERSE_SIZE=16"; /* rxm asks for a queue of that many times receives and sends */
+        all[n++] = "FI_UNIVERSE_SIZE=16"; /* rxm's queue has that many times its receives and sends */
     }
     for (size_t r = 0; r < HL_COUNT_OF(rows); r++) {
         for (size_t i = 0; i < HL_COUNT_OF(rows[r].env) && rows[r].env[i] != NULL; i++) {

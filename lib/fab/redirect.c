@@ -1,19 +1,20 @@
-/* Two functions of the C library that libfabric is given other ones for: at its start fopen, and as long as
- * it is loaded posix_memalign.
+/* Replaces two functions of the C library for libfabric alone: fopen while it starts, and posix_memalign
+ * as long as it is loaded.
  *
- * The verbs provider, which a distribution's libfabric has inside, asks at its start whether the kernel can
- * register memory of other devices: it reads the kernel's table of symbols line by line, twice, on machines
- * without such NICs too. That is ten megabytes of text which the kernel makes anew for every rank, and five
- * sixths of the processor time that opening the network took. Nothing switches it off: providers start before
- * their filter is looked at. The answer matters for memory of GPUs alone, which is not used here, and "the
- * file cannot be read" (what ranks in many containers see) is an answer: no.
+ * The verbs provider, which is part of a distribution's libfabric, asks at its start whether the kernel can
+ * register memory of other devices: it reads the kernel's table of symbols line by line, twice, also on
+ * machines without such NICs. These are ten megabytes of text that the kernel makes anew for every rank, and
+ * five sixths of the processor time that opening the network took. No setting switches it off: providers
+ * start before their filter is looked at. The answer matters only for memory of GPUs, which is not used here,
+ * and a file that cannot be read (as in many containers) means: no.
  *
- * tcp;ofi_rxm takes 17 MB of buffers for each endpoint, whatever sizes it is asked for, and writes something
- * into each page of them. In small pages that is 4,200 page faults and 11 ms for an endpoint, in huge ones 9.
+ * tcp;ofi_rxm takes 17 MB of buffers for each endpoint, whatever sizes it is asked for, and writes
+ * something into each page of them. With small pages that is 4,200 page faults and 11 ms for an endpoint,
+ * with huge ones 9 faults.
  *
- * So libfabric's own references, and no other library's, lead to functions of ours. They are found as the
- * dynamic loader finds them; where it looks otherwise than expected nothing is changed, and the start is
- * merely slow. */
+ * So libfabric's own references, and no other library's, are set to functions of this file. They are found as
+ * the dynamic loader finds them; where its tables look otherwise than expected, nothing is changed, and the
+ * start is merely slow. */
 #include "atomic.h"
 #include "fab_lib.h"
 
@@ -25,17 +26,17 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define HUGE_PAGE ((size_t)2 << 20) /* where they are larger, nothing is gained */
+#define HUGE_PAGE ((size_t)2 << 20) /* bytes; where huge pages are larger, nothing is gained */
 
 /* A library's reference to a function. */
 struct reference {
     uintptr_t inside; /* an address in the library */
     const char *name; /* of the function */
-    hl_aptr *slot;    /* NULL: none was found */
-    bool sealed;      /* the loader has made its page read-only */
+    hl_aptr *slot;    /* where the function's address is kept; NULL: not found */
+    bool sealed;      /* the loader has made the slot's page read-only */
 };
 
-/* What the library's dynamic section says. */
+/* Tables that the library's dynamic section names. */
 struct tables {
     const ElfW(Sym) * symbol;
     const char *words;
@@ -53,7 +54,7 @@ static FILE *open_others(const char *path, const char *mode)
     return fopen(path, mode);
 }
 
-/* free() takes it as any other. */
+/* posix_memalign for libfabric: large blocks are aligned to huge pages. free() takes them as usual. */
 static int align_to_huge_pages(void **at, size_t alignment, size_t size)
 {
     if (size < HUGE_PAGE) {
@@ -62,21 +63,21 @@ static int align_to_huge_pages(void **at, size_t alignment, size_t size)
     int rc = posix_memalign(at, alignment < HUGE_PAGE ? HUGE_PAGE : alignment, size);
     if (rc == 0) {
         int was = errno;
-        (void)madvise(*at, size & ~(HUGE_PAGE - 1), MADV_HUGEPAGE); /* small pages do as well */
+        (void)madvise(*at, size & ~(HUGE_PAGE - 1), MADV_HUGEPAGE); /* if refused, small pages do, too */
         errno = was;
     }
     return rc;
 }
 
-/* Is it this function, or its form for long files? */
+/* True for the function's name, and for its form for long files ("fopen64"). */
 static bool is_named(const char *found, const char *name)
 {
     size_t n = strlen(name);
     return strncmp(found, name, n) == 0 && (found[n] == '\0' || strcmp(found + n, "64") == 0);
 }
 
-/* The header of that type; of several, or of one that may be elsewhere, the one around an address (0: any).
- */
+/* The object's program header of that type, in which the address `around` lies (0: any);
+ * NULL: there is none. */
 static const ElfW(Phdr) * header_of(const struct dl_phdr_info *in, ElfW(Word) type, uintptr_t around)
 {
     for (int i = 0; i < in->dlpi_phnum; i++) {
@@ -89,7 +90,7 @@ static const ElfW(Phdr) * header_of(const struct dl_phdr_info *in, ElfW(Word) ty
     return NULL;
 }
 
-/* glibc has added the load address to pointers here. */
+/* Reads the dynamic section, in which glibc has added the load address to pointers. */
 static struct tables read_tables(const ElfW(Dyn) * d)
 {
     struct tables t = {.symbol = NULL};
@@ -118,7 +119,7 @@ static struct tables read_tables(const ElfW(Dyn) * d)
     return t;
 }
 
-/* Of dl_iterate_phdr: 1 ends the search. */
+/* Called by dl_iterate_phdr for each object; returning 1 ends the search. */
 static int look_in_object(struct dl_phdr_info *in, size_t size, void *arg)
 {
     struct reference *ref = arg;
@@ -128,7 +129,7 @@ static int look_in_object(struct dl_phdr_info *in, size_t size, void *arg)
         return 0;
     }
     if (dynamic == NULL || header_of(in, PT_LOAD, (uintptr_t)&open_others) != NULL) {
-        return 1; /* a test's model of libfabric is in the same object as this */
+        return 1; /* a test's model of libfabric lies in the same object as this file */
     }
     struct tables t = read_tables((void *)(in->dlpi_addr + dynamic->p_vaddr));
     bool whole = t.symbol != NULL && t.words != NULL && t.rela != NULL && t.has_addends &&
@@ -144,7 +145,7 @@ static int look_in_object(struct dl_phdr_info *in, size_t size, void *arg)
     return 1;
 }
 
-/* Returns false when the page does not let itself be written. */
+/* Sets the reference to the function `to`. Returns false when its page cannot be made writable. */
 static bool lead(const struct reference *ref, void *to)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -152,18 +153,18 @@ static bool lead(const struct reference *ref, void *to)
     if (ref->sealed && mprotect(begin, page, PROT_READ | PROT_WRITE) != 0) {
         return false;
     }
-    hl_aptr_store_relaxed(ref->slot, to); /* relaxed: another thread may go the old way or the new one */
+    hl_aptr_store_relaxed(ref->slot, to); /* relaxed: another thread may call the old or the new function */
     if (ref->sealed) {
         (void)mprotect(begin, page, PROT_READ);
     }
     return true;
 }
 
-/* The way it went before, NULL when it cannot be led. */
+/* Finds the reference and sets it to `to`. Returns the function before; NULL when it could not be set. */
 static void *lead_to(struct reference *ref, void *to)
 {
     dl_iterate_phdr(look_in_object, ref);
-    void *before = ref->slot != NULL ? hl_aptr_load_relaxed(ref->slot) : NULL; /* relaxed: the loader's */
+    void *before = ref->slot != NULL ? hl_aptr_load_relaxed(ref->slot) : NULL; /* relaxed: only the value */
     return ref->slot != NULL && lead(ref, to) ? before : NULL;
 }
 

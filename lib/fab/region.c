@@ -1,8 +1,9 @@
 /* Memory that peers may reach: registrations of segments and of other memory, found by id.
  *
- * Where registering costs nothing, a segment is registered as a whole when it is made, and all that lies in
- * it has its key. Where a NIC keeps the pages that are registered, arenas and heaps would be pinned for the
- * few bytes that are used: there each window, heap and buffer registers what it publishes, while it does. */
+ * Where registering pins nothing, a segment is registered as a whole when it is made, and all memory
+ * in it has its key. Where a NIC locks registered pages, whole arenas and heaps would be locked for
+ * the few bytes that are used: there each window, heap and buffer registers what it publishes, as long
+ * as it publishes it. */
 #include "keys.h"
 
 #include "fab_lib.h"
@@ -22,28 +23,29 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Ids of private memory: this bit, a serial number, the row's index. Segments have mem's ids below. */
+/* The id of private memory has this bit, a serial number and the row's index. Segments have mem's
+ * ids, without this bit. */
 #define PRIVATE_BIT (UINT64_C(1) << 63)
 #define INDEX_BITS 16
 #define ROWS_MAX (1u << INDEX_BITS)
 #define CHUNK 1024u
-#define NAPS 10 /* of 1, 2, 4, ... ms, while the provider says that it cannot register just now */
+#define NAPS 10 /* naps of 1, 2, 4, ... ms, while the provider says that it cannot register just now */
 
 struct region_row {
-    hl_a64 id;  /* 0: free. atomic: the others are valid for who reads it with acquire */
-    char *base; /* the others change under region_lock while id is 0 */
+    hl_a64 id;  /* 0: free; atomic: a reader that gets it with acquire may read the other fields */
+    char *base; /* base and len change only while id is 0; this and all below change under region_lock */
     size_t len;
     uint64_t key;
     struct fid_mr *mr;
 };
 
-static hl_aptr
-    chunks[ROWS_MAX / CHUNK]; /* struct region_row[CHUNK]; never freed, so stale ids are told apart */
+/* Each points to struct region_row[CHUNK], or is NULL. Never freed, so that a stale id can be told. */
+static hl_aptr chunks[ROWS_MAX / CHUNK];
 static struct hl_mutex region_lock = HL_MUTEX_INIT;
 static struct hl_fab_ep *owner; /* the receive endpoint; guarded by region_lock */
 static uint64_t serial;         /* guarded by region_lock */
 static uint64_t key_counter;    /* guarded by region_lock */
-static uint64_t registered;     /* bytes; guarded by region_lock */
+static uint64_t registered;     /* registered bytes; guarded by region_lock */
 static struct hl_fab_keys keys; /* guarded by region_lock */
 
 /* Living segments, in no order; guarded by region_lock. */
@@ -54,7 +56,7 @@ static struct {
 
 static struct region_row *row_at(uint32_t index)
 {
-    /* acquire: a zeroed chunk; pairs with the release in take_row. */
+    /* acquire: the chunk is zeroed; pairs with the release in take_row. */
     struct region_row *chunk = hl_aptr_load_acquire(&chunks[index / CHUNK]);
     return chunk != NULL ? &chunk[index % CHUNK] : NULL;
 }
@@ -69,7 +71,7 @@ uint64_t hl_fab_lockable(void)
                                                                                             : limit.rlim_cur;
 }
 
-/* A key to ask for: where 64 bits are ours to choose, one that nobody guesses. */
+/* A key to ask for; where the caller chooses all 64 bits, one that nobody can guess. */
 static uint64_t next_key(void) HL_REQUIRES(region_lock)
 {
     key_counter++;
@@ -102,8 +104,9 @@ int hl_fab_mr_open(struct hl_fab_ep *ep, const struct iovec *iov, uint64_t key, 
     return rc;
 }
 
-/* A key that is taken (FI_ENOKEY) is followed by another one; when one more than there are registrations was
- * refused, it is for another reason. FI_EAGAIN: the provider will have room soon. */
+/* Registers memory. When a key is taken (FI_ENOKEY), the next one is tried; once more keys were
+ * refused than there are registrations, the reason must be another one. After FI_EAGAIN the provider
+ * will have room soon. */
 static int ask_provider(const struct iovec *iov, struct fid_mr **mr) HL_REQUIRES(region_lock)
 {
     size_t keys_left = hl_fab.key_size > 0 ? keys.count + 1 : 0;
@@ -117,7 +120,8 @@ static int ask_provider(const struct iovec *iov, struct fid_mr **mr) HL_REQUIRES
     return rc;
 }
 
-/* What the limit of locked memory has to do with it: pages that a NIC keeps count. */
+/* Words about the cause of a refusal, as the limit of locked memory, for which pages count
+ * that a NIC keeps. */
 static void say_limit(int rc, char *out, size_t cap) HL_REQUIRES(region_lock)
 {
     char may[HL_BYTES_TEXT], are[HL_BYTES_TEXT];
@@ -176,7 +180,7 @@ static void unregister_memory(struct fid_mr *mr, size_t len) HL_REQUIRES(region_
     }
 }
 
-/* Where registering takes pages, segments have none: who publishes memory registers what he publishes. */
+/* Registers a segment, once the network is open; not where registering pins. */
 static int register_segment(struct hl_seg *seg) HL_REQUIRES(region_lock)
 {
     struct fid_mr *mr = NULL;
@@ -243,7 +247,7 @@ void hl_fab_mr_of(const struct hl_seg *seg, struct hl_fab_mr *out)
                               .len = seg->len};
 }
 
-/* A free row, or NULL. */
+/* A free row and its index, or NULL. */
 static struct region_row *take_row(uint32_t *index) HL_REQUIRES(region_lock)
 {
     for (uint32_t c = 0; c < ROWS_MAX / CHUNK; c++) {
@@ -254,7 +258,7 @@ static struct region_row *take_row(uint32_t *index) HL_REQUIRES(region_lock)
             if (chunk == NULL) {
                 return NULL;
             }
-            hl_aptr_store_release(&chunks[c], chunk); /* release: its zeros; pairs with row_at. */
+            hl_aptr_store_release(&chunks[c], chunk); /* release: publishes its zeroes; pairs with row_at. */
         }
         for (uint32_t i = 0; i < CHUNK; i++) {
             if (hl_a64_load_relaxed(&chunk[i].id) == 0) { /* relaxed: changed under region_lock only. */
@@ -266,7 +270,7 @@ static struct region_row *take_row(uint32_t *index) HL_REQUIRES(region_lock)
     return NULL;
 }
 
-/* Part of a segment that has a key. */
+/* Fills `out` if the memory is part of a segment that has a key; else false. */
 static bool share_segment(const void *base, size_t len, struct hl_fab_mr *out)
 {
     const struct hl_seg *seg = len > 0 ? hl_mem_find(base, len) : NULL;
@@ -306,8 +310,8 @@ int hl_fab_register(void *base, size_t len, struct hl_fab_mr *out)
                                   .key = key,
                                   .addr = hl_fab.virt_addr ? (uint64_t)(uintptr_t)base : 0,
                                   .len = len};
-        hl_a64_store_release(&row->id,
-                             out->id); /* release: the row; pairs with the acquire in locate_private. */
+        /* release: publishes the row; pairs with the acquire in locate_private. */
+        hl_a64_store_release(&row->id, out->id);
     }
     hl_mutex_unlock(&region_lock);
     return rc;
@@ -320,8 +324,7 @@ void hl_fab_unregister(uint64_t id)
     if (row != NULL && hl_a64_load_relaxed(&row->id) == id) { /* relaxed: changed under region_lock only. */
         unregister_memory(row->mr, row->len);
         row->mr = NULL;
-        hl_a64_store_release(&row->id,
-                             0); /* release: nothing is read from the row after; pairs with locate. */
+        hl_a64_store_release(&row->id, 0); /* release: pairs with the acquire in locate_private. */
     }
     hl_mutex_unlock(&region_lock);
 }
@@ -329,7 +332,7 @@ void hl_fab_unregister(uint64_t id)
 static void *locate_private(uint64_t id, uint64_t offset, uint64_t len)
 {
     const struct region_row *row = row_at((uint32_t)(id & (ROWS_MAX - 1)));
-    /* acquire: base and length; pairs with the release in hl_fab_register. */
+    /* acquire: base and length are set; pairs with the release in hl_fab_register. */
     if (row == NULL || hl_a64_load_acquire(&row->id) != id || offset > row->len || len > row->len - offset) {
         return NULL;
     }
@@ -365,8 +368,8 @@ bool hl_fab_reach(uint64_t key, struct hl_fab_reach *out)
     return found != NULL;
 }
 
-/* Memory that was registered before the network was opened gets its keys. Private memory's owners exchanged
- * no keys then, so they do not miss a failure. */
+/* Registers all memory that was noted before the network opened. A failure for private memory is only logged:
+ * its owner has exchanged no key, so nobody uses one. */
 static int register_all(void) HL_REQUIRES(region_lock)
 {
     for (uint32_t i = 0; i < ROWS_MAX && row_at(i) != NULL; i++) {

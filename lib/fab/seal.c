@@ -1,8 +1,8 @@
-/* Close-on-exec for the provider's sockets: libfabric leaves them open across exec, and a killed rank is then
- * noticed only when the last program it started has ended.
+/* Close-on-exec for the provider's sockets: libfabric leaves them open across exec, and the death of a rank
+ * would be noticed only when the last program that it started has ended.
  *
- * Sockets are known by their port: one of my endpoints' (listening and accepted ones) or of a peer's endpoint
- * (connected ones). */
+ * Sockets are recognized by their port: that of an endpoint of this process (listening and accepted sockets),
+ * or of a peer's endpoint (connected ones). */
 #include "err.h"
 #include "fab_lib.h"
 
@@ -18,11 +18,11 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#define CONNECTION ((size_t)18 << 20) /* address space that a provider may take for a first one */
+#define CONNECTION ((size_t)18 << 20) /* address space that a provider may take for its first connection */
 
-/* Bit p: port p is an endpoint's. atomic: ports are added by any thread, read by the receive thread. */
+/* Bit p: port p is an endpoint's. atomic: any thread adds ports, the receive thread reads them. */
 static hl_a64 ports[65536 / 64];
-static hl_a32 news;
+static hl_a32 news; /* atomic; 1: there are new ports, or may be new sockets */
 
 /* Port of an internet address, or 0. */
 static unsigned port_of(const void *name, size_t len)
@@ -48,31 +48,31 @@ static unsigned port_of(const void *name, size_t len)
 void hl_fab_seal_note(const void *name, size_t len)
 {
     unsigned port = port_of(name, len);
-    hl_a64_or_full(&ports[port / 64], UINT64_C(1) << (port % 64)); /* full: cold; the port before the news. */
-    hl_a32_store_release(&news, 1); /* release: the port; pairs with the exchange in hl_fab_seal_pending. */
+    hl_a64_or_full(&ports[port / 64], UINT64_C(1) << (port % 64)); /* full: rare; only the bit matters. */
+    hl_a32_store_release(&news, 1); /* release: publishes the port; pairs with hl_fab_seal_pending. */
 }
 
 void hl_fab_seal_request(void)
 {
-    /* relaxed: only a guess whether the store is worth its line. */
+    /* relaxed: only a guess whether the store is worth taking the cache line. */
     if (hl_a32_load_relaxed(&news) == 0) {
-        hl_a32_store_release(&news, 1); /* release: as above. */
+        hl_a32_store_release(&news, 1); /* release: pairs with the exchange in hl_fab_seal_pending. */
     }
 }
 
 bool hl_fab_seal_pending(void)
 {
-    /* acquire: the ports; pairs with the releases above. */
+    /* relaxed: a guess. acquire: the ports are set; pairs with hl_fab_seal_note and hl_fab_seal_request. */
     return hl_a32_load_relaxed(&news) != 0 && hl_a32_xchg_acquire(&news, 0) != 0;
 }
 
 static bool ours(unsigned port)
 {
-    /* relaxed: ordered by the exchange in hl_fab_seal_pending. */
+    /* relaxed: the exchange in hl_fab_seal_pending orders it. */
     return port != 0 && (hl_a64_load_relaxed(&ports[port / 64]) >> (port % 64) & 1) != 0;
 }
 
-/* Somebody waits before a door of ours. */
+/* True when the descriptor is a listener of the provider and a peer waits there to be accepted. */
 static bool is_waited_at(int fd)
 {
     struct sockaddr_storage a;
@@ -84,7 +84,7 @@ static bool is_waited_at(int fd)
            poll(&p, 1, 0) > 0;
 }
 
-/* Without a descriptor /proc cannot be listed: all numbers are looked at. */
+/* Looks at all numbers of descriptors: without a free one, /proc cannot be listed. */
 static bool is_anybody_waiting(void)
 {
     struct rlimit files;
@@ -98,7 +98,7 @@ static bool is_anybody_waiting(void)
     return found;
 }
 
-/* Of what there is too little for a connection, or NULL. */
+/* Names the kind of memory of which there is too little for a connection, or NULL. */
 static const char *lacking_memory(void)
 {
     const char *limited = hl_err_is_limited(RLIMIT_AS)     ? "address space (raise ulimit -v)"
@@ -125,7 +125,8 @@ const char *hl_fab_lack(int any, bool connecting)
     return connecting ? lacking_memory() : NULL;
 }
 
-/* The other end; of a connection that is being made too, for which getpeername has no answer. */
+/* The address of the other end, also while the connection is being made, when getpeername fails. Returns its
+ * length, or 0. */
 static socklen_t other_end(int fd, struct sockaddr_storage *out)
 {
     socklen_t len = sizeof(struct sockaddr_in);
@@ -139,7 +140,7 @@ static socklen_t other_end(int fd, struct sockaddr_storage *out)
     return len;
 }
 
-/* False: it is not the provider's. */
+/* Fills `out` for a socket of the provider; false: it is not one. */
 static bool ends_of(int fd, struct hl_fab_ends *out)
 {
     struct sockaddr_storage mine = {0};
@@ -167,7 +168,7 @@ static void seal_one(const struct hl_fab_ends *ends)
     }
 }
 
-/* With fn NULL those that are sealed are not looked at. */
+/* Seals all sockets of the provider and calls fn for each; without fn, sealed ones are skipped. */
 static void look_at_all(void (*fn)(void *arg, const struct hl_fab_ends *ends), void *arg)
 {
     DIR *dir = hl_fab.row->tcp_listens ? opendir("/proc/self/fd") : NULL;
@@ -180,7 +181,7 @@ static void look_at_all(void (*fn)(void *arg, const struct hl_fab_ends *ends), v
         if (e->d_name[0] == '.' || (fn == NULL && is_sealed(fd)) || !ends_of(fd, &ends)) {
             continue;
         }
-        seal_one(&ends); /* also one that was accepted long before its first message */
+        seal_one(&ends); /* with fn also sockets that were accepted long before their first message */
         if (fn != NULL) {
             fn(arg, &ends);
         }
