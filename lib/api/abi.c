@@ -1,5 +1,5 @@
-/* What the binary interface says of itself, and of the Fortran that its datatypes are made for: that of
- * common compilers. A Fortran layer that wants another one is told no. (MPI 5.0, chapter 20) */
+/* What the binary interface says about itself, and about the Fortran for which its datatypes are made: that
+ * of common compilers. A Fortran layer that wants another one gets an error. (MPI 5.0, chapter 20) */
 #include <stdio.h>
 #include <string.h>
 
@@ -105,7 +105,7 @@ int PMPI_Abi_get_fortran_info(MPI_Info *info)
     return give_abi_info("MPI_Abi_get_fortran_info", err, made, info);
 }
 
-/* Keys that are known must say what is so. */
+/* Compares the keys that are known: their values must be the library's. */
 static int compare_abi(const struct hl_info *theirs, const struct hl_info *ours)
 {
     char key[MPI_MAX_INFO_KEY], mine[32], value[32];
@@ -134,7 +134,7 @@ int PMPI_Abi_set_fortran_info(MPI_Info info)
     return hl_api_end(NULL, "MPI_Abi_set_fortran_info", err);
 }
 
-/* Logical operations give 1 and 0, in logicals of any size. */
+/* Writes 0 or 1, the values that logical operations give, as a logical of `size` bytes. */
 static int put_logical(int size, void *out, int value)
 {
     if (size != 1 && size != 2 && size != 4 && size != 8 && size != 16) {

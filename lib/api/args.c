@@ -1,4 +1,4 @@
-/* The words for wrong arguments. */
+/* Error texts for wrong arguments. */
 #include "args.h"
 
 #include <limits.h>

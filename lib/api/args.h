@@ -1,8 +1,7 @@
-/* Inside the module: what every entry point checks before anything else, once. Below the API nothing is
- * checked again.
+/* Inside the module: the checks that every entry point makes first. Below the API nothing is checked again.
  *
- * A `get` turns a handle into its object and always judges the handle; a `check` judges a value and vanishes
- * when the build option `checks` is off. Both return 0 or a negative HL_ERR_* whose words they left. */
+ * A `get` turns a handle into its object and always judges the handle. A `check` judges a value and vanishes
+ * when the build option `checks` is off. Both return 0, or a negative HL_ERR_* with its text set. */
 #ifndef HL_ARGS_H
 #define HL_ARGS_H
 
@@ -18,7 +17,7 @@
 #include "type.h"
 #include "util.h"
 
-/* The cold halves: say what is wrong and return the code. */
+/* The cold parts of the checks: they set the error's text and return its code. */
 int hl_api_bad_comm(MPI_Comm comm) HL_COLD;
 int hl_api_bad_sort(const struct hl_comm *c) HL_COLD;
 int hl_api_bad_type(MPI_Datatype type) HL_COLD;
@@ -32,10 +31,12 @@ int hl_api_uncommitted(const struct hl_type *t) HL_COLD;
 int hl_api_bad_buffer(const void *buf, int64_t count, const struct hl_type *t) HL_COLD;
 int hl_api_no_address(const void *address, const char *what) HL_COLD;
 
-/* Hands a new communicator (NULL: none for this rank) to the user, with its parent's error handler. */
+/* Hands a new communicator (NULL: MPI_COMM_NULL for this rank) to the user, with its parent's error
+ * handler. */
 void hl_api_give_comm(const struct hl_comm *parent, struct hl_comm *made, MPI_Comm *newcomm);
 
-/* A code that is an error for certain: lets compilers and analyzers see that objects are there otherwise. */
+/* Returns `err`, which is an error for certain: so compilers and analyzers see that objects exist
+ * otherwise. */
 HL_INLINE int hl_api_sure(int err)
 {
     if (err >= 0) {
@@ -44,13 +45,14 @@ HL_INLINE int hl_api_sure(int err)
     return err;
 }
 
-/* May calls be made that need the library to be open? */
+/* Checks that the library is open. */
 HL_INLINE int hl_api_check_open(void)
 {
     return HL_LIKELY(hl_life_is_open()) ? 0 : hl_api_sure(hl_life_refuse());
 }
 
-/* For calls that intercommunicators do not have, and for those that only they have. */
+/* hl_api_check_intra is for calls that intercommunicators do not have, hl_api_check_inter for those that only
+ * they have. */
 HL_INLINE int hl_api_check_intra(const struct hl_comm *c)
 {
     return hl_comm_is_inter(c) ? hl_api_sure(hl_api_bad_sort(c)) : 0;
@@ -67,7 +69,7 @@ HL_INLINE int hl_api_get_comm(MPI_Comm handle, struct hl_comm **c)
     return HL_LIKELY(*c != NULL) ? 0 : hl_api_sure(hl_api_bad_comm(handle));
 }
 
-/* Any living type. */
+/* The object of any living datatype. */
 HL_INLINE int hl_api_get_type(MPI_Datatype handle, struct hl_type **t)
 {
     struct hl_type *found = hl_type_of(handle);
@@ -79,7 +81,7 @@ HL_INLINE int hl_api_get_type(MPI_Datatype handle, struct hl_type **t)
     return 0;
 }
 
-/* A type that may be communicated. */
+/* The object of a datatype that may be communicated: predefined or committed. */
 HL_INLINE int hl_api_get_committed(MPI_Datatype handle, struct hl_type **t)
 {
     struct hl_type *found = hl_type_predefined_of(handle);
@@ -96,7 +98,7 @@ HL_INLINE int hl_api_get_committed(MPI_Datatype handle, struct hl_type **t)
     return HL_LIKELY(found->committed) ? 0 : hl_api_sure(hl_api_uncommitted(found));
 }
 
-/* `info` MPI_INFO_NULL gives NULL. */
+/* The object of an info handle; MPI_INFO_NULL gives NULL. */
 HL_INLINE int hl_api_get_info(MPI_Info handle, struct hl_info **info)
 {
     *info = hl_info_of(handle);
@@ -120,7 +122,7 @@ HL_INLINE int hl_api_check_count(int64_t count)
     return HL_CHECKS && HL_UNLIKELY(count < 0) ? hl_api_sure(hl_api_bad_count(count)) : 0;
 }
 
-/* A rank to send to: a member or MPI_PROC_NULL. */
+/* Checks a rank to send to: a member or MPI_PROC_NULL. */
 HL_INLINE int hl_api_check_dest(const struct hl_comm *c, int rank)
 {
     return HL_CHECKS && HL_UNLIKELY((unsigned)rank >= (unsigned)c->n_peers) && rank != MPI_PROC_NULL
@@ -128,17 +130,18 @@ HL_INLINE int hl_api_check_dest(const struct hl_comm *c, int rank)
                : 0;
 }
 
-/* A wildcard, unless the program has asserted that it does without (an enum hl_comm_assert). */
+/* Checks a wildcard: an error or a broken hint if the program has asserted to use none (`assert`: an enum
+ * hl_comm_assert). */
 HL_INLINE int hl_api_check_wildcard(const struct hl_comm *c, uint32_t assert)
 {
-    /* relaxed: as said in hints.c. */
+    /* relaxed: a thread that receives while the hints change may see either. */
     return HL_CHECKS && HL_UNLIKELY((hl_a32_load_relaxed(&c->asserts) & assert) != 0)
                ? hl_comm_break_hint((struct hl_comm *)(uintptr_t)c, assert,
                                     assert == HL_ASSERT_NO_ANY_TAG ? "MPI_ANY_TAG" : "MPI_ANY_SOURCE")
                : 0;
 }
 
-/* A rank to receive from: also MPI_ANY_SOURCE. */
+/* Checks a rank to receive from: also MPI_ANY_SOURCE. */
 HL_INLINE int hl_api_check_source(const struct hl_comm *c, int rank)
 {
     return rank == MPI_ANY_SOURCE ? hl_api_check_wildcard(c, HL_ASSERT_NO_ANY_SOURCE)
@@ -155,7 +158,7 @@ HL_INLINE int hl_api_check_recv_tag(const struct hl_comm *c, int tag)
     return tag == MPI_ANY_TAG ? hl_api_check_wildcard(c, HL_ASSERT_NO_ANY_TAG) : hl_api_check_tag(tag);
 }
 
-/* A member; in an intercommunicator a rank of the other group, MPI_ROOT or MPI_PROC_NULL. */
+/* Checks a root: a member; in an intercommunicator a rank of the other group, MPI_ROOT or MPI_PROC_NULL. */
 HL_INLINE int hl_api_check_root(const struct hl_comm *c, int root)
 {
     return HL_CHECKS && HL_UNLIKELY((unsigned)root >= (unsigned)c->n_peers) &&
@@ -164,7 +167,7 @@ HL_INLINE int hl_api_check_root(const struct hl_comm *c, int root)
                : 0;
 }
 
-/* NULL is MPI_BOTTOM, and right for data at absolute addresses. */
+/* Checks a buffer. NULL is MPI_BOTTOM, which is right for types with absolute addresses. */
 HL_INLINE int hl_api_check_buffer(const void *buf, int64_t count, const struct hl_type *t)
 {
     return HL_CHECKS && HL_UNLIKELY((uintptr_t)buf <= 2) && count > 0 &&
@@ -173,19 +176,19 @@ HL_INLINE int hl_api_check_buffer(const void *buf, int64_t count, const struct h
                : 0;
 }
 
-/* A pointer through which a result goes: neither NULL nor the constant of a handle. */
+/* Checks a pointer through which a result goes: neither NULL nor the constant of a handle. */
 HL_INLINE int hl_api_check_out(const void *out, const char *what)
 {
     return HL_CHECKS && HL_UNLIKELY(!hl_is_address(out)) ? hl_api_sure(hl_api_no_address(out, what)) : 0;
 }
 
-/* The same of a list of `n`. */
+/* Checks the pointer of a list of `n` entries, which matters only if n > 0. */
 HL_INLINE int hl_api_check_list(int64_t n, const void *list, const char *what)
 {
     return n > 0 ? hl_api_check_out(list, what) : 0;
 }
 
-/* Count, type and buffer of one side of a communication. */
+/* Checks count, type and buffer of one side of a communication; *t is the type. */
 HL_INLINE int hl_api_get_data(const void *buf, int64_t count, MPI_Datatype handle, struct hl_type **t)
 {
     int err = hl_api_check_count(count);
@@ -194,7 +197,8 @@ HL_INLINE int hl_api_get_data(const void *buf, int64_t count, MPI_Datatype handl
     return err == 0 ? hl_api_check_buffer(buf, count, *t) : err;
 }
 
-/* The same of a message. One with nobody has no data, and needs no buffer. */
+/* Checks count, type and buffer of a message. With MPI_PROC_NULL (`nobody`) there are no data, and no buffer
+ * is needed. */
 HL_INLINE int hl_api_get_message(const void *buf, int64_t count, MPI_Datatype handle, bool nobody,
                                  struct hl_type **t)
 {
@@ -205,16 +209,16 @@ HL_INLINE int hl_api_get_message(const void *buf, int64_t count, MPI_Datatype ha
                                                                    : err;
 }
 
-/* sessions.c: the same for sessions. */
+/* For sessions (sessions.c): the object of a handle, and the end of a call. */
 struct hl_session;
 int hl_api_get_session(MPI_Session handle, struct hl_session **s);
 int hl_api_end_session(struct hl_session *s, const char *func, int err); /* s NULL: none */
 
-/* Of a build that checks programs: may this thread call? */
+/* In a checking build: may this thread call, at the thread level that was granted? */
 int hl_api_check_thread(void);
 
-/* The end of every entry point: MPI_SUCCESS, or the error through the handler of `c` (NULL: no communicator).
- */
+/* The end of every entry point: returns MPI_SUCCESS, or raises the error through the handler of `c` (NULL: no
+ * communicator) and returns its code. */
 HL_INLINE int hl_api_end(struct hl_comm *c, const char *func, int err)
 {
     if (HL_CHECKED && err == 0 && c != NULL) {
@@ -223,26 +227,28 @@ HL_INLINE int hl_api_end(struct hl_comm *c, const char *func, int err)
     return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_errh_comm(c, func, err);
 }
 
-/* The same of a call about a request or message of the context `ctx`: also its file's or window's handler. */
+/* The end of a call on a request or message of context `ctx`: the handler may also be that of a file or
+ * window. */
 HL_INLINE int hl_api_end_ctx(uint64_t ctx, const char *func, int err)
 {
     return HL_LIKELY(err == 0) ? MPI_SUCCESS : hl_errh_ctx(ctx, func, err);
 }
 
-/* The end of a call that may have waited on `ctx` of `c`: another thread may have freed the communicator. */
+/* The end of a call that may have waited, on context `ctx` of `c`: another thread may have freed `c`
+ * meanwhile. */
 HL_INLINE int hl_api_end_waited(struct hl_comm *c, uint64_t ctx, const char *func, int err)
 {
     return HL_LIKELY(err == 0) ? hl_api_end(c, func, 0) : hl_errh_ctx(ctx, func, err);
 }
 
-/* Begins a call that hl_api_leave ends: `err` is what a first look at its arguments found, and returned. */
+/* Begins a call that hl_api_leave ends. Returns `err`, what the first check of its arguments found. */
 HL_INLINE int hl_api_enter(int err)
 {
     hl_cs_in(HL_CS_call, NULL);
     return err;
 }
 
-/* The end of a call that began with hl_api_enter. */
+/* Ends a call that began with hl_api_enter; returns its MPI code as hl_api_end. */
 HL_INLINE int hl_api_leave(struct hl_comm *c, const char *func, int err)
 {
     int code = hl_api_end(c, func, err);

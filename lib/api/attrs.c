@@ -1,4 +1,4 @@
-/* Attributes of communicators and datatypes. Those of windows are with the windows. */
+/* Attributes of communicators and datatypes. Those of windows are in rma/win_attr.c. */
 #include <limits.h>
 
 #include "api.h"
@@ -7,7 +7,8 @@
 #include "keyval.h"
 #include "lock.h"
 
-/* Programs read these while other threads ask for them: written only when they change. */
+/* Keeps the value of an attribute in *kept and returns its address. Programs read it while other threads ask
+ * for it, so it is written only when it changes. */
 static void *keep_int(int *kept, int value)
 {
     static struct hl_mutex lock = HL_MUTEX_INIT;
@@ -20,7 +21,8 @@ static void *keep_int(int *kept, int value)
     return kept;
 }
 
-/* Predefined attributes of a communicator; false for other keys. One of a session has MPI_TAG_UB alone. */
+/* Gets a predefined attribute of a communicator; false for other keys. Communicators of sessions have only
+ * MPI_TAG_UB. */
 static bool predefined_attr(const struct hl_comm *c, int keyval, void **value, bool *found)
 {
     static int tag_ub = INT_MAX, io = MPI_ANY_SOURCE, host = MPI_PROC_NULL;
@@ -38,10 +40,10 @@ static bool predefined_attr(const struct hl_comm *c, int keyval, void **value, b
     case MPI_HOST:
         *value = &host;
         return true;
-    case MPI_WTIME_IS_GLOBAL: /* one machine has one clock */
+    case MPI_WTIME_IS_GLOBAL: /* all ranks of one node read the same clock */
         *value = keep_int(&wtime_global, hl_comm_world_object.one_node);
         return true;
-    case MPI_UNIVERSE_SIZE: /* nothing can be spawned: there will be no more than these */
+    case MPI_UNIVERSE_SIZE: /* processes cannot be spawned, so there will be no more */
         *value = keep_int(&universe, hl_comm_world_object.size);
         return true;
     case MPI_LASTUSEDCODE:
@@ -67,7 +69,7 @@ static int check_own_key(int keyval)
                                  : 0;
 }
 
-/* Where a value goes, and whether there is one. */
+/* Checks the pointers for a value and for its flag. */
 static int check_attr_room(const void *attribute_val, const int *flag)
 {
     int err = hl_api_check_out(attribute_val, "attribute_val");

@@ -13,7 +13,7 @@ static struct hl_buffered_from buffers_of(struct hl_comm *c)
     return (struct hl_buffered_from){&c->buffered, s != NULL ? &s->buffered : NULL};
 }
 
-/* request NULL: blocking. Both end as soon as the message is copied. */
+/* Sends by the buffer, with a request unless `blocking`. Both forms end as soon as the message is copied. */
 static int bsend(const char *func, const struct hl_api_p2p *a, bool blocking, MPI_Request *request)
 {
     struct hl_comm *c;
@@ -62,7 +62,7 @@ static int bsend_init(const char *func, const struct hl_api_p2p *a, MPI_Request 
     return hl_api_leave(c, func, err);
 }
 
-/* One row a type of the count. */
+/* One row for each type of the count. */
 #define SEND_ROWS(X)                                                                                         \
     X(MPI_Bsend, MPI_Ibsend, MPI_Bsend_init, int)                                                            \
     X(MPI_Bsend_c, MPI_Ibsend_c, MPI_Bsend_init_c, MPI_Count)
@@ -133,7 +133,7 @@ static int iflush(hl_aptr *slot, MPI_Request *request)
     return err;
 }
 
-/* What a buffer hangs on: a communicator, a session, or neither: the process. */
+/* To what a buffer is attached: a communicator, a session, or, with both NULL, the process. */
 struct owner {
     hl_aptr *slot;
     struct hl_comm *comm;
@@ -189,7 +189,7 @@ static int detach_c(const struct owner *o, void *buffer_addr, MPI_Count *size)
     return detach_buffer(o->slot, buffer_addr, size);
 }
 
-/* One row a function: name, its parameters, whose buffer, what is done with it. */
+/* One row for each function: name, parameters, whose buffer, what is done with it. */
 #define OWNER_ROWS(X)                                                                                        \
     X(MPI_Buffer_attach, (void *buffer, int size), of_process(&o), attach_buffer(o.slot, buffer, size))      \
     X(MPI_Buffer_attach_c, (void *buffer, MPI_Count size), of_process(&o),                                   \

@@ -5,9 +5,6 @@
 #include "shape.h"
 #include "topo_args.h"
 
-/* A communicator of the first `cells` ranks (NULL on the others), or what is wrong, which the others are
- * told.
- */
 int hl_api_first_ranks(struct hl_comm *c, int wrong, int64_t cells, struct hl_comm **made)
 {
     if (wrong != 0) {
@@ -38,7 +35,7 @@ int hl_api_check_most(int n, const char *what)
     return HL_CHECKS && n < 0 ? hl_err_say(HL_ERR_ARG, "%s is %d", what, n) : 0;
 }
 
-/* Is it a grid that fits into the communicator? */
+/* Checks that the grid fits into the communicator. */
 static int check_grid(const struct hl_comm *c, int ndims, const int *dims, const int *periods)
 {
     int err = hl_api_check_intra(c);

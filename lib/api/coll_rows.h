@@ -158,7 +158,7 @@ COLL(Neighbor_alltoallv, neighbor_alltoallv, NEIGHBOR_ALLTOALL,
      .send = {.buf = sendbuf, .type = sendtype, ARRAYS(COUNTS(sendcounts), DISPLS(sdispls))},
      .recv = {.buf = recvbuf, .type = recvtype, ARRAYS(COUNTS(recvcounts), DISPLS(rdispls))})
 
-/* Displacements are addresses in both widths. */
+/* Displacements are MPI_Aint in both widths. */
 /* Defines: MPI_Neighbor_alltoallw MPI_Ineighbor_alltoallw MPI_Neighbor_alltoallw_init
  * MPI_Neighbor_alltoallw_c MPI_Ineighbor_alltoallw_c MPI_Neighbor_alltoallw_init_c */
 COLL(Neighbor_alltoallw, neighbor_alltoallw, NEIGHBOR_ALLTOALL,

@@ -1,4 +1,4 @@
-/* Checks the arguments that matter on this rank, and runs the operation. */
+/* Checks the arguments of a collective call that matter on this rank, and runs the operation. */
 #include "collective.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 #include "args.h"
 #include "shape.h"
 
-/* What a kind of operation looks at: on every rank, on the root only, never. */
+/* On which ranks an argument of a kind of operation matters: never, on the root only, on all. */
 enum where { NEVER, ROOT, ALL };
 
 static const struct {
@@ -33,8 +33,8 @@ static const struct {
     [HL_COLL_NEIGHBOR_ALLTOALL] = {false, false, ALL, ALL, NEVER, NEVER},
 };
 
-/* Does a rule hold on this rank? Between two groups the root is alone on its side: nothing that only its
- * group would do matters there, and nothing at all beside it. */
+/* Does a rule hold on this rank? In an intercommunicator the root is alone in its group: it needs only what a
+ * root needs, and the other ranks of its group need nothing. */
 static bool rule_holds(const struct hl_api_coll *a, const struct hl_comm *c, enum where where)
 {
     if (where == NEVER || !rules[a->what].rooted || !hl_comm_is_inter(c)) {
@@ -51,7 +51,7 @@ static bool in_place(const struct hl_api_coll *a, const struct hl_comm *c, enum 
     return !hl_comm_is_inter(c) && rule_holds(a, c, where);
 }
 
-/* What a side keeps until the call is over. */
+/* Memory of a side's arrays, kept until the call is over. */
 struct kept_args {
     int64_t *counts, *displs;
     struct hl_type **types;
@@ -59,14 +59,15 @@ struct kept_args {
 
 static void drop_kept(struct kept_args *k)
 {
-    if (k->counts != NULL) { /* the others come after it */
+    if (k->counts != NULL) { /* the others are set only after it */
         free(k->counts);
         free(k->displs);
         free(k->types);
     }
 }
 
-/* Programs leave the types of empty blocks null. */
+/* Gets the objects of n datatypes. Programs leave the types of empty blocks MPI_DATATYPE_NULL, so those are
+ * not checked. */
 static int get_block_types(const MPI_Datatype *handles, const int64_t *counts, int n, struct hl_type ***types)
 {
     int err = 0;
@@ -92,9 +93,9 @@ static int say_blocks_too_large(int64_t count, const struct hl_type *type, int n
                       (long long)count, (long long)type->size, n);
 }
 
-#define SOMEWHERE ((void *)64) /* instead of an address that does not matter, so that it is not judged */
+#define SOMEWHERE ((void *)64) /* replaces an address that does not matter, so that it is not checked */
 
-/* Neighbours beyond the end of a grid: nothing goes there. */
+/* Is neighbour `i` beyond the end of a grid (MPI_PROC_NULL)? Nothing goes there. */
 static bool is_nobody(const int *peers, int i)
 {
     return peers != NULL && peers[i] == MPI_PROC_NULL;
@@ -129,7 +130,7 @@ static int check_blocks(const void *buf, int n, const int *peers, const struct h
     return err;
 }
 
-/* The forms with one count, or one type, for each rank. */
+/* Gets the arrays of the forms with a count or type for each rank. */
 static int get_arrays(const struct hl_api_side *side, int n, const int *peers, struct hl_coll_side *to,
                       struct kept_args *k)
 {
@@ -150,8 +151,8 @@ static int get_arrays(const struct hl_api_side *side, int n, const int *peers, s
     return err == 0 ? check_blocks(side->buf, n, peers, to) : err;
 }
 
-/* Fills a side that matters here, of n blocks, with `peers` (NULL: all of a group): none, and perhaps no
- * buffer, on a rank without neighbours. */
+/* Fills a side of n blocks that matters on this rank; `peers`: its neighbours (NULL: all ranks of a group). A
+ * rank without neighbours may have no buffer. */
 static int get_side(const struct hl_api_side *from, int n, const int *peers, bool in_place,
                     struct hl_coll_side *to, struct kept_args *k)
 {
@@ -175,7 +176,7 @@ static int get_side(const struct hl_api_side *from, int n, const int *peers, boo
     return err;
 }
 
-/* The operand of a reduction has its count and type from the result's side. */
+/* Gets the operand of a reduction, whose count and type are those of the result. */
 static int get_operand(const struct hl_api_coll *a, int n, bool in_place, const struct hl_coll_side *recv,
                        struct hl_coll_side *send)
 {
@@ -194,7 +195,8 @@ static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call,
     const struct hl_comm *c = call->comm;
     struct hl_api_side recv = a->recv;
     bool may_stay = in_place(a, c, rules[a->what].in_send);
-    /* Of the counts of all a rank receives its own; in place they are all there. */
+    /* With counts for all ranks, a rank's own block is the recvcount; with MPI_IN_PLACE the operand has all
+     * blocks. */
     bool share = recv.arrays != NULL && !(may_stay && a->send.buf == MPI_IN_PLACE);
     int err;
 
@@ -246,7 +248,7 @@ static int get_coll_args(const struct hl_api_coll *a, struct hl_coll_call *call,
     return err;
 }
 
-/* Begins or runs an operation whose arguments are checked. */
+/* Runs or starts an operation whose arguments were checked. */
 typedef int use_call(const struct hl_coll_call *call, struct hl_req **request);
 
 static int check_and(use_call *use, struct hl_api_on on, const struct hl_api_coll *a, MPI_Request *request)
@@ -256,7 +258,8 @@ static int check_and(use_call *use, struct hl_api_on on, const struct hl_api_col
     struct hl_req *r = NULL;
     int err = hl_api_enter(hl_api_get_comm(on.comm, &call.comm));
 
-    /* Side by side: compilers clear the whole by an instruction that takes as long as a short call. */
+    /* Field by field: compilers clear the whole structure by an instruction that takes as long as a short
+     * call. */
     call.what = a->what;
     call.root = a->root;
     call.op = a->op;
@@ -279,7 +282,7 @@ static int run_call(const struct hl_coll_call *call, struct hl_req **request)
     return hl_coll_run(call);
 }
 
-/* Without arguments there is nothing to get. */
+/* A barrier has no arguments to check. */
 static int call_barrier(struct hl_api_on on)
 {
     struct hl_comm *comm;
@@ -289,8 +292,8 @@ static int call_barrier(struct hl_api_on on)
     return hl_api_leave(comm, on.func, err);
 }
 
-/* One side, which matters everywhere but where the root of another group is not: less to ask than check_and
- * does, and so short that it shows. */
+/* A broadcast has one side, which matters on all ranks except those beside the root in an intercommunicator.
+ * It has less to check than check_and does, which shows in short calls. */
 static int call_bcast(struct hl_api_on on, const struct hl_api_coll *a)
 {
     struct hl_comm *comm;

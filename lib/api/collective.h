@@ -5,8 +5,8 @@
 #include "coll.h"
 #include "widen.h"
 
-/* The arrays of one side: counts, in most forms displacements, in the w forms types. The flags say which
- * there are: an array of no elements may be NULL. */
+/* The arrays of one side: counts, in most forms displacements, in the w forms types. The flags say which of
+ * them there are, since an array of no elements may be NULL. */
 struct hl_api_arrays {
     struct hl_wide counts, displs;
     bool has_displs, has_types;
@@ -21,8 +21,8 @@ struct hl_api_side {
     const struct hl_api_arrays *arrays; /* NULL: equal blocks */
 };
 
-/* Reductions: count and type in recv, send.buf the operand. Bcast: recv only. Small, as short calls are told
- * apart by what it costs to fill it. */
+/* The user's arguments. Reductions have count and type in recv, the operand in send.buf; a broadcast has recv
+ * only. The structure is small, since filling it is a visible part of the cost of short calls. */
 struct hl_api_coll {
     enum hl_coll what;
     int root;
@@ -30,13 +30,14 @@ struct hl_api_coll {
     struct hl_api_side send, recv;
 };
 
-/* Where a call comes from and on which communicator it is. */
+/* The call's name and its communicator. */
 struct hl_api_on {
     const char *func;
     MPI_Comm comm;
 };
 
-/* All return the MPI code for the user. */
+/* Check the arguments and run the operation: blocking, nonblocking and persistent. All return the MPI code
+ * for the user. */
 int hl_api_collective(struct hl_api_on on, const struct hl_api_coll *a);
 int hl_api_icollective(struct hl_api_on on, const struct hl_api_coll *a, MPI_Request *request);
 int hl_api_collective_init(struct hl_api_on on, const struct hl_api_coll *a, MPI_Info info,

@@ -1,4 +1,4 @@
-/* The collective calls in all their forms: names and arguments only, the work is in collective.c. */
+/* The entry points of collective calls in all their forms; collective.c does the work. */
 #include "api.h"
 #include "args.h"
 #include "collective.h"
@@ -21,7 +21,7 @@
         TEXT(name), comm                                                                                     \
     }
 
-/* Three forms of one operation. Parameters that hold commas cannot be handed on to another macro. */
+/* Three forms of one operation, in one macro: parameters with commas cannot be handed on to another macro. */
 #define COLL(Name, name, what_, params, ...)                                                                 \
     ENTRY(NAMED(MPI_##Name));                                                                                \
     int NAMED(PMPI_##Name)(params MPI_Comm comm)                                                             \

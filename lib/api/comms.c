@@ -1,4 +1,4 @@
-/* Communicators. */
+/* Communicators: questions, names, info, and their end. */
 #include <string.h>
 
 #include "api.h"
@@ -81,7 +81,7 @@ int PMPI_Comm_get_parent(MPI_Comm *parent)
 
     err = err == 0 ? hl_api_check_out(parent, "parent") : err;
     if (err == 0) {
-        *parent = MPI_COMM_NULL; /* this process was not spawned */
+        *parent = MPI_COMM_NULL; /* no process is spawned */
     }
     return hl_api_leave(NULL, "MPI_Comm_get_parent", err);
 }
@@ -114,7 +114,7 @@ int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
     return hl_api_leave(c, "MPI_Comm_group", err);
 }
 
-/* Ends the user's handle: attributes first, their callbacks may refuse. */
+/* Frees the user's communicator. Attributes are deleted first, since their callbacks may refuse. */
 static int end_comm(const char *func, MPI_Comm *comm)
 {
     struct hl_comm *c = NULL;
@@ -127,7 +127,8 @@ static int end_comm(const char *func, MPI_Comm *comm)
     err = err == 0 ? hl_attr_delete_all(&c->attrs, c->handle) : err;
     if (err == 0) {
         hl_errh_keep(c);
-        hl_buffered_drop(&c->buffered); /* afterwards nobody could tell when the user's memory is free */
+        hl_buffered_drop(&c->buffered); /* waits: afterwards the user could not find out when the buffer is
+                                         * free */
         hl_comm_free(c);
         *comm = MPI_COMM_NULL;
         return hl_api_leave(NULL, func, 0);
@@ -141,8 +142,8 @@ int PMPI_Comm_free(MPI_Comm *comm)
     return end_comm("MPI_Comm_free", comm);
 }
 
-/* All processes stay connected through MPI_COMM_WORLD: nothing is left to cut. What is not complete yet is
- * what the user has freed. */
+/* All processes stay connected through MPI_COMM_WORLD, so nothing is disconnected. The call only waits for
+ * requests that the user has freed. */
 HL_API(MPI_Comm_disconnect);
 int PMPI_Comm_disconnect(MPI_Comm *comm)
 {

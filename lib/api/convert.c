@@ -1,4 +1,4 @@
-/* Handles as C integers: predefined ones keep their value, others become the number of their place. */
+/* Handles as C integers: predefined handles keep their value, others become the number of their place. */
 #include "api.h"
 #include "req.h"
 
@@ -19,7 +19,7 @@ static int to_int(const void *handle)
     return at < hl_req_range ? (int)(REQUESTS + at / sizeof(struct hl_req)) : -1;
 }
 
-/* Numbers that were never given out become a handle that every call refuses. */
+/* The handle of an integer. Numbers that were never given out become a handle that every call refuses. */
 static void *from_int(int value)
 {
     if (value < FIRST_PLACE) {
@@ -31,7 +31,7 @@ static void *from_int(int value)
     return hl_handle_base + (size_t)(value - FIRST_PLACE) * HL_HANDLE_SIZE;
 }
 
-/* One row a handle type: both functions, C type. */
+/* One row for each handle type: both functions and the C type. */
 #define HANDLE_ROWS(X)                                                                                       \
     X(MPI_Comm_toint, MPI_Comm_fromint, MPI_Comm)                                                            \
     X(MPI_Errhandler_toint, MPI_Errhandler_fromint, MPI_Errhandler)                                          \

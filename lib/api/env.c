@@ -98,11 +98,11 @@ MPI_Aint PMPI_Aint_diff(MPI_Aint addr1, MPI_Aint addr2)
     return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2);
 }
 
-/* A hint that is not taken, by its number: each is told once in a process, as calls may be many. */
+/* Prints that hint number `which` is not honoured, once in a process, as there may be many calls. */
 static void refuse_hint(int which, const char *why)
 {
     static hl_a32 told[HL_MEM_WISH_KEYS + 1];        /* atomic */
-    if (hl_a32_xchg_acquire(&told[which], 1) == 0) { /* acquire: orders nothing, the first one speaks */
+    if (hl_a32_xchg_acquire(&told[which], 1) == 0) { /* acquire: orders nothing; the first thread prints */
         hl_log(HL_LOG_WARN, "MPI_Alloc_mem: hint is not honoured: %s", why);
     }
 }
@@ -126,7 +126,7 @@ static size_t asked_alignment(const struct hl_info *info)
     return (size_t)n;
 }
 
-/* What the environment asks for, and `info` over it. */
+/* Fills *wish with what the environment asks for; `info` overrides it. */
 static void asked_memory(const struct hl_info *info, struct hl_mem_wish *wish)
 {
     char text[MPI_MAX_INFO_VAL];

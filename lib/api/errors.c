@@ -1,4 +1,4 @@
-/* Error handlers of communicators, error codes and their words. */
+/* Error handlers of communicators; error codes and their texts. */
 #include <string.h>
 
 #include "api.h"

@@ -1,4 +1,4 @@
-/* Rows of fileio.c, with counts of one width: name, where, direction, and for split ones their sort. */
+/* Rows of fileio.c, with counts of one width: name, where, direction, and for split accesses their sort. */
 /* Defines: MPI_File_read_at MPI_File_read_at_c */
 ONCE(read_at, AT, READ)
 /* Defines: MPI_File_write_at MPI_File_write_at_c */

@@ -1,4 +1,4 @@
-/* Files: the accesses in all their forms. */
+/* The entry points of accesses to files, in all their forms. */
 
 #include "api.h"
 #include "args.h"
@@ -16,7 +16,7 @@ struct access_args {
     MPI_Datatype type;
 };
 
-/* The file is there: are the other arguments good? Fills in the call all the same. */
+/* Checks all arguments but the file, and fills *c, also after an error. */
 static int check_access(const struct access_args *a, const struct hl_file *f, struct hl_io_call *c)
 {
     struct hl_type *t = NULL;
@@ -49,7 +49,7 @@ static int once(const struct access_args *a, MPI_Status *status)
     return hl_api_leave_file(f, a->func, err);
 }
 
-/* `all`: it is collective. */
+/* Starts a nonblocking access; `all`: a collective one. */
 static int start_access(const struct access_args *a, bool all, MPI_Request *request)
 {
     struct hl_file *f;
@@ -108,7 +108,7 @@ static int end_split(const struct access_args *a, enum hl_io_split sort, MPI_Sta
 #define TEXT(name) TEXT_OF(name)
 #define ENTRY(name) HL_API(name)
 
-/* Parameters and their values, by where and direction. */
+/* Parameters of the functions, and the fields that they fill, by where and direction. */
 #define HEAD_AT MPI_File fh, MPI_Offset offset,
 #define HEAD_OWN MPI_File fh,
 #define HEAD_SHARED MPI_File fh,
@@ -156,7 +156,7 @@ static int end_split(const struct access_args *a, enum hl_io_split sort, MPI_Sta
 #define COUNT MPI_Count
 #include "file_rows.h"
 
-/* Without a count: MPI_File_read_all_end and its sisters. */
+/* The ends of split accesses, which have no count: MPI_File_read_all_end and the like. */
 #define END(name, way, sort)                                                                                 \
     HL_API(MPI_File_##name##_end);                                                                           \
     int PMPI_File_##name##_end(MPI_File fh, BUFFER_##way *buf, MPI_Status *status)                           \

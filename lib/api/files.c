@@ -1,4 +1,4 @@
-/* Files: opening, closing, what is asked of them as a whole, their views and pointers. */
+/* Files: opening, closing, size and other properties, file pointers. */
 #include "files.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Files: views, what data look like in them, error handlers. */
+/* Files: views, data representations, error handlers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -6,7 +6,7 @@
 #include "args.h"
 #include "files.h"
 
-/* MPI_DISPLACEMENT_CURRENT is left in ask->disp. */
+/* Checks a view's arguments and fills *ask; MPI_DISPLACEMENT_CURRENT stays in ask->disp. */
 static int check_view(const struct hl_file *f, struct hl_view_ask *ask, const char *datarep)
 {
     bool sequential = (f->amode & MPI_MODE_SEQUENTIAL) != 0;
@@ -47,7 +47,7 @@ int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Dat
     return hl_api_leave_file(f, "MPI_File_set_view", err);
 }
 
-/* A handle of the user's own, but for predefined types: a duplicate, and known as one. */
+/* Gives the user a handle of a type: a predefined one itself, of others a duplicate that is known as such. */
 static int give_type(struct hl_type *t, MPI_Datatype *out)
 {
     struct hl_type *made = t;
@@ -196,7 +196,7 @@ int PMPI_Register_datarep_c(const char *datarep, MPI_Datarep_conversion_function
 
 /* ---- Error handlers ---- */
 
-/* MPI_FILE_NULL has one too: *f is NULL then. */
+/* Finds a file's error handler; MPI_FILE_NULL has one, too, with *f NULL. */
 static int get_slot(MPI_File handle, struct hl_file **f, struct hl_errh ***slot)
 {
     *f = NULL;

@@ -1,4 +1,4 @@
-/* Generalized requests. */
+/* Entry points of generalized requests. */
 #include "general.h"
 
 #include "api.h"

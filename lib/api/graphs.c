@@ -1,4 +1,4 @@
-/* Graph topologies, whole and distributed. */
+/* Graph topologies: those that every rank knows as a whole, and distributed ones. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -83,7 +83,7 @@ int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
     return hl_api_leave(c, "MPI_Graphdims_get", err);
 }
 
-/* The first `most` of n numbers. */
+/* Copies the first `most` of n numbers. */
 static void copy_first(int *to, int most, const int *from, int n)
 {
     if (most > 0 && n > 0) {
@@ -182,7 +182,7 @@ static int32_t weight_of(const struct list *l, int i)
     return is_weighted(l) ? l->weights[i] : 1;
 }
 
-/* Both lists of a rank as its shape. */
+/* Makes the topology of a rank that knows both lists of its neighbours. */
 static int make_adjacent(const struct list *in, const struct list *out, struct hl_shape **shape)
 {
     int64_t n = (int64_t)in->n + out->n;
@@ -231,7 +231,8 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int s
     return hl_api_give_shaped(c, "MPI_Dist_graph_create_adjacent", err, made, shape, comm_dist_graph);
 }
 
-/* Edges that I know, whosever they are: those of sources[i] lead to the next degrees[i] of `to`. */
+/* The edges that this rank brings, which may be of any ranks: those of sources[i] lead to the next degrees[i]
+ * ranks of `to`. */
 struct known {
     int n;
     const int *sources, *degrees;
@@ -255,13 +256,13 @@ static int check_known(const struct hl_comm *c, struct known *k)
     return err == 0 ? check_edges(c, &k->to) : err;
 }
 
-/* What goes to each rank and comes from it: both ends of an edge hear of it. */
+/* Edges that go to each rank and come from it: both ends of an edge are told of it. */
 struct mail {
     int64_t *counts, *displs, *in_counts, *in_displs; /* in edges; one allocation, `counts` */
     struct hl_edge *out, *in;
 };
 
-/* Visits both ends of all edges: counts them, or with `place` writes them there. */
+/* Visits both ends of all edges. Counts those for each rank, or, with `place`, writes them there. */
 static void sort_edges(const struct known *k, int64_t *counts, const int64_t *displs, struct hl_edge *place)
 {
     int at = 0;
@@ -323,7 +324,7 @@ static int swap_edges(struct hl_comm *c, const struct mail *m)
     return err;
 }
 
-/* Exchanges edges over the new communicator; each rank then knows its own. */
+/* Exchanges edges over the new communicator, so that each rank knows its own, and makes its topology. */
 static int agree_on_graph(struct hl_comm *c, const struct known *k, struct hl_shape **shape)
 {
     size_t n = (size_t)c->size;
@@ -398,7 +399,7 @@ int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree
     return hl_api_leave(c, "MPI_Dist_graph_neighbors_count", err);
 }
 
-/* Weights are written only where there are some and the user wants them. */
+/* Writes weights, if the graph has some and the user wants them. */
 static void give_weights(const struct hl_shape *graph, int *to, int most, const int *from, int n)
 {
     if (graph->weighted && to != MPI_UNWEIGHTED && to != MPI_WEIGHTS_EMPTY) {

@@ -1,8 +1,8 @@
-/* Groups. */
+/* Entry points of groups. */
 #include "api.h"
 #include "args.h"
 
-/* The end of a call that began with hl_api_enter. `from`: a group it was made of. */
+/* The end of a call that makes a group and began with hl_api_enter. `from`: a group of which it was made. */
 static int give_group(const char *func, int err, const struct hl_group *from, struct hl_group *made,
                       MPI_Group *newgroup)
 {
@@ -69,7 +69,7 @@ int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_
     return hl_api_leave(NULL, "MPI_Group_translate_ranks", err);
 }
 
-/* A set operation of two groups. */
+/* A set operation on two groups. */
 typedef int set_fn(const struct hl_group *a, const struct hl_group *b, struct hl_group **made);
 
 static int combine_groups(const char *func, set_fn *fn, MPI_Group group1, MPI_Group group2,

@@ -1,11 +1,11 @@
-/* Info objects. */
+/* Entry points of info objects. */
 #include <limits.h>
 #include <string.h>
 
 #include "api.h"
 #include "args.h"
 
-/* A living object that may be changed. */
+/* The object of a handle that the call may change: not MPI_INFO_NULL or a constant. */
 static int get_own(MPI_Info handle, struct hl_info **info)
 {
     *info = hl_info_of(handle);

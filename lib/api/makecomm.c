@@ -1,4 +1,4 @@
-/* New communicators. */
+/* Entry points that make communicators. */
 #include "api.h"
 #include "args.h"
 #include "coll.h"
@@ -19,7 +19,8 @@ struct extras {
     MPI_Info info;
 };
 
-/* What dup copies beside the group. A wrong info is found here, as the others count on this rank's part. */
+/* Copies what a duplicate has beside the group. A wrong info is found only here, since the other ranks count
+ * on this rank to take part. */
 static int copy_extras(void *arg, struct hl_comm *made)
 {
     const struct extras *x = arg;
@@ -44,7 +45,7 @@ static int dup_now(struct extras *x, struct hl_comm **made)
     return err;
 }
 
-/* request NULL: blocking. */
+/* Duplicates a communicator; request NULL: the call blocks. */
 static int dup(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
     struct hl_comm *c, *made = NULL;
@@ -103,7 +104,7 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MP
     return idup("MPI_Comm_idup_with_info", comm, info, newcomm, request);
 }
 
-/* Whoever gave a wrong argument says so, then tells the others, who would wait for it. */
+/* Raises the error of this rank's wrong arguments, then tells the other ranks, which would wait. */
 static int refuse_together(struct hl_comm *c, const char *func, int wrong)
 {
     int code = hl_api_end(c, func, wrong);
@@ -177,7 +178,7 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
 
 /* ---- Two groups ---- */
 
-/* What the leader says of the other one. */
+/* Fills *meet with the leader's arguments for the other group's leader, or with their error. */
 static void get_meet(MPI_Comm peer, int leader, int tag, struct hl_coll_meet *meet)
 {
     int err = hl_api_get_comm(peer, &meet->peer);
@@ -228,9 +229,10 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     return hl_api_leave(c, "MPI_Intercomm_merge", err);
 }
 
-/* ---- Without a parent: the handler given is the new communicator's, and raises what goes wrong ---- */
+/* ---- Without a parent: the given handler becomes the new communicator's, and errors go to it ---- */
 
-/* No handler of another sort: it would be called with what it does not expect. */
+/* The object of a handler. One of another kind of object is refused, as it would be called with a handle that
+ * it does not expect. */
 static int get_errh(MPI_Errhandler handle, struct hl_errh **e)
 {
     int err = hl_api_check_open();
@@ -243,7 +245,7 @@ static int get_errh(MPI_Errhandler handle, struct hl_errh **e)
     return err;
 }
 
-/* The end of both. */
+/* The end of both calls without a parent. */
 static int give_orphan(const char *func, int err, struct hl_comm *made, struct hl_errh *e, MPI_Comm *newcomm)
 {
     MPI_Comm none = MPI_COMM_NULL;

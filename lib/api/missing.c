@@ -4,7 +4,7 @@
 #include <stddef.h>
 
 static const char *const names[] = {
-    /* spawn.c: they end with an error of their own. */
+    /* these are in spawn.c, with errors of their own */
     "MPI_Close_port",
     "MPI_Comm_accept",
     "MPI_Comm_connect",

@@ -1,4 +1,4 @@
-/* Reduction operations. */
+/* Entry points of reduction operations. */
 #include "api.h"
 #include "args.h"
 #include "op.h"
@@ -83,8 +83,8 @@ static int reduce_local(const char *func, const void *in, void *inout, int64_t c
     err = err == 0 ? hl_reducer_init(&r, op, t) : err;
     if (err == 0) {
         void *right = (void *)(uintptr_t)in;
-        bool left = hl_reducer_writes_left(
-            &r); /* predefined operations commute: the result may stand on either side */
+        bool left =
+            hl_reducer_writes_left(&r); /* predefined operations commute: either side may get the result */
         hl_reducer_apply(&r, left ? inout : right, left ? right : inout, count);
     }
     return hl_api_leave(NULL, func, err);

@@ -1,4 +1,4 @@
-/* Sends and receives. */
+/* Entry points of sends and receives. */
 #include <stdlib.h>
 
 #include "api.h"
@@ -39,8 +39,8 @@ HL_INLINE int isend_now(const char *func, const struct hl_api_p2p *a, enum hl_se
     int err = hl_api_to_send(a, mode, &c, &s, &nobody);
     err = err == 0 ? hl_api_check_out(request, "request") : err;
     if (HL_UNLIKELY(err == 0 && nobody)) {
-        /* A send's status says nothing of the peer. The other one is a call to wait for, where these count.
-         */
+        /* The status of a send does not name the peer, so either shared request will do. Under HOTLANE_CS it
+         * is the one for which a wait takes the full way. */
         *request = hl_req_handle(hl_cs_any() ? hl_req_proc_null() : hl_req_completed());
         return hl_api_end(c, func, 0);
     }
@@ -118,12 +118,12 @@ static HL_COLD int send_null(const void *buf, int count, MPI_Datatype datatype, 
                      HL_SEND_STANDARD);
 }
 
-/* The calls that programs make most are compiled each by itself, without the section: arguments stay in
- * registers. */
+/* The most frequent calls are compiled each by itself, without the critical section, so that arguments stay
+ * in registers. */
 HL_API(MPI_Send);
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    /* Many are, on the borders of a grid. */
+    /* Common at the borders of a grid. */
     if (HL_UNLIKELY(dest == MPI_PROC_NULL)) {
         return HL_LIKELY(hl_api_is_plain(count, datatype, tag, comm))
                    ? MPI_SUCCESS
@@ -313,7 +313,7 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 struct sendrecv_pair {
     struct hl_flight flight;
     struct hl_req *both, *send, *recv;
-    void *aside; /* what goes out, packed, or NULL */
+    void *aside; /* the outgoing data, packed, or NULL; from malloc */
 };
 
 static bool step_sendrecv(struct hl_flight *f)
@@ -341,7 +341,7 @@ static void end_pair(struct hl_flight *f)
     hl_req_done(r);
 }
 
-/* Nothing is under way after an error. */
+/* Starts the receive, then the send. After an error neither is under way. */
 static int begin_pair(struct sendrecv_pair *p, const struct hl_send *s, const struct hl_recv *v)
 {
     int err = hl_flight_ready();
@@ -353,7 +353,7 @@ static int begin_pair(struct sendrecv_pair *p, const struct hl_send *s, const st
     err = hl_match_isend(s, &p->send);
     if (err != 0 && v != NULL) {
         hl_match_cancel(p->recv);
-        if (!hl_req_is_done(p->recv)) { /* data may be on its way into the buffer */
+        if (!hl_req_is_done(p->recv)) { /* its data may be on their way into the buffer */
             hl_req_fail(p->both, err);
             return 0;
         }
@@ -362,7 +362,7 @@ static int begin_pair(struct sendrecv_pair *p, const struct hl_send *s, const st
     return err;
 }
 
-/* Starts both; takes `aside` over when that succeeds. */
+/* Starts both as one request; takes `aside` over if it succeeds. */
 static int start_pair(const struct hl_send *s, const struct hl_recv *v, void *aside, struct hl_req **both)
 {
     struct sendrecv_pair *p = malloc(sizeof *p);
@@ -387,7 +387,8 @@ static int start_pair(const struct hl_send *s, const struct hl_recv *v, void *as
     return 0;
 }
 
-/* aside NULL, or the packed data that `to` sends: owned from here on. */
+/* Starts a send and a receive. `aside`: NULL, or the packed data that `to` sends, which this call takes
+ * over. */
 static int isendrecv(const char *func, const struct hl_api_p2p *to, const struct hl_api_p2p *from,
                      void *aside, MPI_Request *request)
 {
@@ -432,7 +433,7 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
     return isendrecv("MPI_Isendrecv_c", &to, &from, NULL, request);
 }
 
-/* What goes out is packed aside first; nothing goes to nobody. */
+/* Packs the outgoing data into *aside, from malloc; for MPI_PROC_NULL there are none. */
 static int put_aside(const struct hl_api_p2p *a, struct hl_comm **c, char **aside, int64_t *bytes)
 {
     struct hl_type *t = NULL;
@@ -449,7 +450,7 @@ static int put_aside(const struct hl_api_p2p *a, struct hl_comm **c, char **asid
     return err == 0 && !nobody ? hl_type_pack(t, a->count, a->buf, 0, *aside, *bytes) : err;
 }
 
-/* request NULL: blocking. */
+/* Sends and receives in one buffer; request NULL: the call blocks. */
 static int replace(const char *func, const struct hl_api_p2p *a, const struct hl_api_p2p *from,
                    MPI_Status *status, MPI_Request *request)
 {
@@ -529,8 +530,7 @@ int PMPI_Cancel(MPI_Request *request)
         err = hl_req_general_cancel(r);
     } else if (r->what == HL_REQ_SEND || r->what == HL_REQ_RECV) {
         err = hl_req_is_active(r) ? hl_match_cancel(r) : 0;
-    } else if (r->what != HL_REQ_RMA &&
-               r->what != HL_REQ_WIN) { /* no effect: on the node they are complete */
+    } else if (r->what != HL_REQ_RMA && r->what != HL_REQ_WIN) { /* one-sided operations: no effect */
         err = hl_err_say(HL_ERR_REQUEST, "only sends, receives and generalized requests can be cancelled");
     }
     return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Cancel", err);

@@ -1,4 +1,4 @@
-/* Inside the module: arguments of sends and receives, checked and made into what match takes. */
+/* Inside the module: checks the arguments of sends and receives, and turns them into what match takes. */
 #ifndef HL_P2P_ARGS_H
 #define HL_P2P_ARGS_H
 
@@ -14,13 +14,13 @@ struct hl_api_p2p {
     MPI_Comm comm;
 };
 
-/* What a communication with MPI_PROC_NULL reports. */
+/* Writes the status of a communication with MPI_PROC_NULL. */
 HL_INLINE void hl_api_nobody_status(MPI_Status *status)
 {
     hl_req_set_status(status, MPI_PROC_NULL, MPI_ANY_TAG, 0, false);
 }
 
-/* Checks a send's arguments. *nobody: the peer is MPI_PROC_NULL, *s is not filled. */
+/* Checks a send's arguments and fills *s. *nobody: the peer is MPI_PROC_NULL, and *s is not filled. */
 HL_INLINE int hl_api_to_send(const struct hl_api_p2p *a, enum hl_send_mode mode, struct hl_comm **c,
                              struct hl_send *s, bool *nobody)
 {
@@ -47,18 +47,18 @@ HL_INLINE int hl_api_to_send(const struct hl_api_p2p *a, enum hl_send_mode mode,
     return 0;
 }
 
-/* Is a communication with MPI_PROC_NULL right in all that is checked? Only the common cases are: what this
- * refuses takes the long way, which finds the words. */
+/* Are all arguments of a communication with MPI_PROC_NULL right? False may be wrong: then the long way
+ * decides, and finds the error's text. */
 HL_INLINE bool hl_api_is_plain(int count, MPI_Datatype type, int tag, MPI_Comm comm)
 {
     return hl_cs_on == HL_CS_LOCKFREE && !HL_CHECKED && (count | tag) >= 0 && hl_comm_of(comm) != NULL &&
            (uintptr_t)type < HL_TYPE_PREDEFINED_END && hl_type_dense[(uintptr_t)type] != 0;
 }
 
-/* Are receives on it held to mpi_assert_exact_length? */
+/* Must the lengths of receives on `c` match exactly (mpi_assert_exact_length)? */
 HL_INLINE bool hl_api_is_exact(const struct hl_comm *c)
 {
-    /* relaxed: as said in hints.c. */
+    /* relaxed: a thread that receives while the hints change may see either. */
     return HL_CHECKS && (hl_a32_load_relaxed(&c->asserts) & HL_ASSERT_EXACT_LENGTH) != 0;
 }
 

@@ -1,4 +1,5 @@
-/* Explicit packing: the packed form is the bytes themselves, or the standard's portable one, external32. */
+/* Explicit packing: the packed form is the data's bytes as they are, or the standard's portable form,
+ * external32. */
 #include <limits.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ static int too_small(const struct packing *p, int64_t bytes, int64_t position)
                       (long long)bytes, (long long)position, (long long)p->size);
 }
 
-/* Is there room for `bytes`? */
+/* Checks that the packed buffer has `bytes` from `position` on. */
 static int check_packed(const struct packing *p, int64_t bytes, int64_t position)
 {
     if (position < 0) {
@@ -37,7 +38,7 @@ static int check_packed(const struct packing *p, int64_t bytes, int64_t position
                : 0;
 }
 
-/* Packs or unpacks; *position moves by what was done. */
+/* Packs or unpacks; moves *position on by the bytes done. */
 static int convert_packing(const struct packing *p, bool pack, int64_t *position)
 {
     struct hl_comm *c;
@@ -141,7 +142,7 @@ int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MP
     return pack_size("MPI_Pack_size_c", incount, datatype, comm, size);
 }
 
-/* ---- external32. Errors have no communicator. ---- */
+/* ---- external32: errors have no communicator ---- */
 
 static int check_datarep(const char *datarep)
 {

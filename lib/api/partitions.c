@@ -1,4 +1,4 @@
-/* Partitioned sends and receives. */
+/* Entry points of partitioned sends and receives. */
 #include "partitioned.h"
 
 #include "api.h"
@@ -49,7 +49,7 @@ static int precv_init(const char *func, const struct hl_api_p2p *a, int partitio
     bool nobody = false;
     int err = hl_api_enter(hl_api_to_recv(a, &c, &v, &nobody));
 
-    err = err == 0 ? hl_api_check_dest(c, a->peer) : err; /* no wildcards */
+    err = err == 0 ? hl_api_check_dest(c, a->peer) : err; /* wildcards are not allowed */
     err = err == 0 ? hl_api_check_tag(a->tag) : err;
     err = err == 0 ? check_rest(partitions, info, request) : err;
     if (err == 0 && nobody) {
@@ -64,7 +64,8 @@ static int precv_init(const char *func, const struct hl_api_p2p *a, int partitio
     return hl_api_leave(c, func, err);
 }
 
-/* The standard has MPI_Count in the names without _c (4.2.1), the header of its ABI those with _c, too. */
+/* In the standard the names without _c already have MPI_Count (4.2.1); the header of its ABI has names with
+ * _c, too. */
 #define INIT_ROWS(X)                                                                                         \
     X(MPI_Psend_init, MPI_Precv_init)                                                                        \
     X(MPI_Psend_init_c, MPI_Precv_init_c)
@@ -88,7 +89,8 @@ static int precv_init(const char *func, const struct hl_api_p2p *a, int partitio
 INIT_ROWS(X)
 #undef X
 
-/* A partitioned request of that sort. *nobody: with MPI_PROC_NULL, which has no partitions to look at. */
+/* The partitioned request behind a handle, which must be a `what`. *nobody: it is one with MPI_PROC_NULL,
+ * which has no partitions. */
 static int get_partitioned(MPI_Request handle, enum hl_req_what what, struct hl_req **r, bool *nobody)
 {
     *r = hl_req_of(handle);
@@ -151,7 +153,8 @@ HL_API(MPI_Parrived);
 int PMPI_Parrived(MPI_Request request, int partition, int *flag)
 {
     struct hl_req *r = NULL;
-    bool nobody = request == MPI_REQUEST_NULL, arrived = true; /* of no request nothing is missing */
+    bool nobody = request == MPI_REQUEST_NULL, arrived = true; /* a null request has nothing that is
+                                                                * missing */
     int err = hl_api_enter(nobody ? 0 : get_partitioned(request, HL_REQ_PRECV, &r, &nobody));
 
     err = err == 0 ? hl_api_check_out(flag, "flag") : err;

@@ -1,4 +1,4 @@
-/* Persistent sends and receives. */
+/* Entry points of persistent sends and receives. */
 #include "api.h"
 #include "p2p_args.h"
 
@@ -41,7 +41,7 @@ static int recv_init(const char *func, const struct hl_api_p2p *a, MPI_Request *
     return hl_api_leave(c, func, err);
 }
 
-/* One row a function: name, type of the count, mode. */
+/* One row for each function: name, type of the count, mode. */
 #define SEND_ROWS(X)                                                                                         \
     X(MPI_Send_init, int, HL_SEND_STANDARD)                                                                  \
     X(MPI_Send_init_c, MPI_Count, HL_SEND_STANDARD)                                                          \

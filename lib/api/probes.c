@@ -1,4 +1,4 @@
-/* Probes and matched receives. */
+/* Entry points of probes and matched receives. */
 #include "api.h"
 #include "p2p_args.h"
 
@@ -57,7 +57,7 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
     return hl_api_leave(c, "MPI_Iprobe", err);
 }
 
-/* Both matched probes. */
+/* Both matched probes: waiting, or not. */
 static int take_matched(const char *func, const struct hl_recv *p, bool wait, MPI_Message *message,
                         MPI_Status *status, struct hl_comm *c)
 {
@@ -109,11 +109,12 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
     return code;
 }
 
-/* What an Mrecv call was given. */
+/* The arguments of a matched receive. */
 struct take {
     struct hl_recv r;
     struct hl_message *m; /* NULL: MPI_MESSAGE_NO_PROC */
-    uint64_t ctx;         /* whose handler takes errors; 0: no living message */
+    uint64_t ctx;         /* of the communicator whose handler gets errors; 0: the message is not a living
+                           * one */
 };
 
 static int to_receive(const void *buf, int64_t count, MPI_Datatype datatype, const MPI_Message *message,

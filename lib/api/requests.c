@@ -7,7 +7,7 @@
 #include "prog.h"
 #include "req.h"
 
-/* *r is NULL for MPI_REQUEST_NULL. */
+/* The request behind a handle; *r is NULL for MPI_REQUEST_NULL. */
 static int get_req(MPI_Request handle, struct hl_req **r)
 {
     *r = hl_req_of(handle);
@@ -45,7 +45,7 @@ static HL_NOINLINE bool is_done_in_section(const struct hl_req *r)
     return done;
 }
 
-/* Waits for one. */
+/* Waits until the request is done; where there are critical sections it looks inside one first. */
 static void await_request(struct hl_req *r)
 {
     if (HL_LIKELY(!hl_cs_any()) || !is_done_in_section(r)) {
@@ -53,7 +53,7 @@ static void await_request(struct hl_req *r)
     }
 }
 
-/* Ends a request that is done: status written, the user's handle null unless persistent. */
+/* Ends a request that is done: writes its status and makes the user's handle null unless it is persistent. */
 static int finish_request(MPI_Request *handle, MPI_Status *status, uint64_t *ctx)
 {
     struct hl_req *r = (struct hl_req *)(void *)*handle;
@@ -96,7 +96,7 @@ static HL_NOINLINE int wait_plain(MPI_Request *request, MPI_Status *status)
 HL_API(MPI_Wait);
 int PMPI_Wait(MPI_Request *request, MPI_Status *status)
 {
-    /* The shared one: eager sends and near one-sided operations. */
+    /* The shared completed request of eager sends and near one-sided operations. */
     if (HL_LIKELY(hl_is_address(request) && *request == hl_req_handle(hl_req_completed()) &&
                   status == MPI_STATUS_IGNORE)) {
         *request = MPI_REQUEST_NULL;
@@ -131,7 +131,8 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 
 /* ---- All ---- */
 
-/* One of `n` failed: HL_ERR_IN_STATUS when there are statuses to tell which, else its error. */
+/* The error of a call on n requests of which one failed with `first`: HL_ERR_IN_STATUS when the caller gets
+ * statuses, else `first`. 0 when none failed. */
 static int in_statuses(int n, int first, const MPI_Status *statuses)
 {
     return first == 0 || statuses == MPI_STATUSES_IGNORE
@@ -139,7 +140,7 @@ static int in_statuses(int n, int first, const MPI_Status *statuses)
                : hl_err_say(HL_ERR_IN_STATUS, "one of %d requests failed: %s", n, hl_err_text(first));
 }
 
-/* Ends requests that are all done. */
+/* Ends n requests, which are all done. */
 static int finish_all(int n, MPI_Request handles[], MPI_Status statuses[], uint64_t *ctx)
 {
     int first = 0;
@@ -149,7 +150,7 @@ static int finish_all(int n, MPI_Request handles[], MPI_Status statuses[], uint6
         uint64_t its = 0;
         int err = 0;
         if (handles[i] == hl_req_handle(hl_req_completed()) && status == MPI_STATUS_IGNORE) {
-            handles[i] = MPI_REQUEST_NULL; /* the shared one: eager sends */
+            handles[i] = MPI_REQUEST_NULL; /* the shared completed request */
             continue;
         }
         if (hl_req_open_of(handles[i])) {
@@ -218,15 +219,16 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Stat
 /* ---- Any and some ---- */
 
 struct request_set {
-    size_t n, first; /* begun at `first`, in a circle: none may starve behind others that are posted again */
+    size_t n, first; /* a search begins at `first` and goes round, so that none starves behind others that are
+                      * posted again */
     const MPI_Request *handles;
-    int found; /* index of a done one, -1: none */
-    bool open; /* is any of them open? */
+    int found; /* index of a done request, -1: none */
+    bool open; /* is any of them active? */
 };
 
 static struct request_set set_of(int n, const MPI_Request handles[])
 {
-    return (struct request_set){n > 0 ? (size_t)n : 0, 0, handles, -1, false}; /* n is not judged yet */
+    return (struct request_set){n > 0 ? (size_t)n : 0, 0, handles, -1, false}; /* n was not checked yet */
 }
 
 static bool any_done(void *arg)
@@ -242,8 +244,8 @@ static bool any_done(void *arg)
     return s->found >= 0 || !s->open;
 }
 
-/* Without a pass of progress, which calls that always find one make now and then: what the others in the list
- * wait for would never come. */
+/* Searches without a pass of progress. Calls that always find a done request make one now and then: otherwise
+ * the other requests of the list would never get done. */
 static bool found_at_once(struct request_set *s)
 {
     static HL_THREAD_LOCAL unsigned in_a_row;
@@ -259,7 +261,7 @@ static bool found_at_once(struct request_set *s)
     return true;
 }
 
-/* Any of them is enough. */
+/* Describes a wait for any one of the requests. */
 static void tell_any(const void *arg, struct hl_told *t)
 {
     const struct request_set *s = arg;
@@ -280,7 +282,7 @@ static void tell_any(const void *arg, struct hl_told *t)
 }
 HL_HANG_TELLS(any_done, tell_any);
 
-/* Ends the one found, or tells that none was open. */
+/* Ends the request that was found, or reports that none was active. */
 static int finish_any(const struct request_set *s, MPI_Request handles[], int *indx, MPI_Status *status,
                       uint64_t *ctx)
 {
@@ -408,7 +410,7 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, i
     return some("MPI_Testsome", &x, false);
 }
 
-/* ---- Without ending ---- */
+/* ---- Statuses without ending requests ---- */
 
 HL_API(MPI_Request_get_status);
 int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
@@ -429,7 +431,7 @@ int PMPI_Request_get_status(MPI_Request request, int *flag, MPI_Status *status)
     return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Request_get_status", err);
 }
 
-/* One pass of progress if anything is still open; what is done then counts. */
+/* Looks for done requests, after one pass of progress if none was done. */
 static int look_for_done(int count, const MPI_Request handles[], struct request_set *s)
 {
     int err = get_handles(count, handles);
@@ -442,7 +444,8 @@ static int look_for_done(int count, const MPI_Request handles[], struct request_
     return err;
 }
 
-/* The status of one, which stays as it is. The first error and its request's context are kept. */
+/* Writes the status of a request and leaves the request as it is. Keeps the first error and its request's
+ * context. */
 static void look_at_handle(MPI_Request handle, MPI_Status *status, int *first, uint64_t *ctx)
 {
     struct hl_req *r = hl_req_open_of(handle);

@@ -1,10 +1,11 @@
-/* Sends and receives of array sections (hotlane.h): the arguments are checked as those of a plain buffer,
- * then the section's own layout takes the place of what they describe. */
+/* Sends and receives of array sections (hotlane.h). The arguments are checked like those of a plain buffer;
+ * then the section's layout replaces their count and type. */
 #include "api.h"
 #include "p2p_args.h"
 #include "section.h"
 
-/* What a blocking call waits for is described in its frame; requests count their types. */
+/* Describes the section of a send. A blocking call has the description in its frame; with `lasts` it is a
+ * datatype that the request references. */
 static int describe_send(struct hl_section *room, const MPIX_Section *section, bool lasts, struct hl_send *s)
 {
     const struct hl_type *t;

@@ -12,7 +12,7 @@ int hl_api_get_session(MPI_Session handle, struct hl_session **s)
 {
     *s = hl_session_of(handle);
     if (*s != NULL) {
-        return hl_api_check_open(); /* not so in a forked child */
+        return hl_api_check_open(); /* an error in a forked child */
     }
     return hl_err_say_none(HL_ERR_SESSION, "session", handle);
 }
@@ -36,7 +36,7 @@ static int end_session_call(struct hl_session *s, const char *func, int err)
 
 /* ---- Init and finalize ---- */
 
-/* The library opens for threads, whatever is asked: the next session may want them. */
+/* Opens the library for threads, whatever level this session asks for: the next one may want more. */
 static int open_session(const struct hl_info *hints, struct hl_errh *errh, struct hl_session **s)
 {
     int level, err = hl_life_open(HL_LIFE_SESSION, MPI_THREAD_MULTIPLE, &level);
@@ -138,7 +138,7 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *ps
     err = err == 0 ? hl_api_check_out(pset_len, "pset_len") : err;
     err = err == 0 ? hl_pset_name(n, &name) : err;
     if (err == 0) {
-        if (*pset_len > 0) { /* 0 only asks for the length */
+        if (*pset_len > 0) { /* with 0 the caller only asks for the length */
             snprintf(pset_name, (size_t)*pset_len, "%s", name);
         }
         *pset_len = (int)strlen(name) + 1;
@@ -174,7 +174,7 @@ int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI
 
     err = err == 0 ? hl_api_check_out(newgroup, "newgroup") : err;
     if (err == 0) {
-        *newgroup = MPI_GROUP_NULL; /* as the standard wants for a name that is none */
+        *newgroup = MPI_GROUP_NULL; /* as the standard requires for an unknown name */
         err = find_pset(pset_name, &n);
     }
     err = err == 0 ? hl_pset_group(n, &made) : err;

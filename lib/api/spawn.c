@@ -1,11 +1,11 @@
-/* Processes that join later: spawned, or met by ports and published names. A job is what the launcher
- * started, so these calls fail, each with the class that the standard has for it, and say once what can be
- * done instead. (MPI 5.0, chapter 11) */
+/* Processes that join later, by spawning or by ports and published names. A job has only the processes that
+ * the launcher started, so these calls fail, each with the class that the standard has for it, and print once
+ * what can be done instead. (MPI 5.0, chapter 11) */
 #include "api.h"
 #include "args.h"
 #include "log.h"
 
-/* One line for a sort of calls that are not supported, then the error. */
+/* Prints one line for unsupported calls of this sort, then returns the error. */
 static int no_spawn(const char *func)
 {
     hl_log_once("%s: processes cannot be added to a running job: start all of them with mpiexec, different "
@@ -26,7 +26,7 @@ static int no_ports(const char *func, int code)
 
 /* ---- Spawn ---- */
 
-/* `n` error codes, on the root. */
+/* Fails a spawn; the root writes `n` error codes. */
 static int spawn(const char *func, MPI_Comm comm, int root, int n, MPI_Comm *intercomm, int codes[])
 {
     struct hl_comm *c;

@@ -15,7 +15,8 @@
 static const char type_key[] = "mpi_hw_resource_type";
 static const char memory[] = "mpi_shared_memory", scheme[] = "hwloc://";
 
-/* Which instance of a kind of hardware ("hwloc://Package") this process is confined to, or MPI_UNDEFINED. */
+/* The instance of a kind of hardware ("hwloc://Package") to which this process is confined, or
+ * MPI_UNDEFINED. */
 static int instance_of(const char *uri)
 {
     struct hl_topo_resource all[RESOURCES];
@@ -32,8 +33,8 @@ static int instance_of(const char *uri)
     return MPI_UNDEFINED;
 }
 
-/* ---- Whatever is asked, all ranks take part in one split of the parent: also those that ask for nothing,
- * who do not know what the others ask for. What follows is among those who stay. ---- */
+/* ---- All ranks take part in one split of the parent, also those that ask for nothing: they do not know what
+ * the others ask for. Further splits are among the ranks that stay. ---- */
 
 /* The color of the first split. */
 static int first_color(int split_type, const struct hl_info *info)
@@ -52,12 +53,13 @@ static int first_color(int split_type, const struct hl_info *info)
         return hl_pset_find(value, &set) == 0 ? hl_pset_color(set) : MPI_UNDEFINED;
     }
     if (split_type != MPI_COMM_TYPE_SHARED && !hl_info_hint(info, type_key, value, sizeof value, &len)) {
-        return MPI_UNDEFINED; /* a guide without a name gives nobody a communicator */
+        return MPI_UNDEFINED; /* a guided split without a resource's name gives no rank a communicator */
     }
-    return hl_boot.node_world[0]; /* a node is named by its lowest world rank */
+    return hl_boot.node_world[0]; /* a node's color is its lowest world rank */
 }
 
-/* Of a node, by the kind that the user names. A name that nobody knows gives nobody a communicator. */
+/* The color of the second split, by the kind of hardware that the user names. An unknown name gives no
+ * communicator. */
 static HL_NOINLINE int color_of(const struct hl_info *info)
 {
     char value[MPI_MAX_INFO_VAL] = "";
@@ -72,7 +74,7 @@ static int split_guided(struct hl_comm *node, const struct hl_info *info, struct
     return hl_coll_comm_split(node, color_of(info), 0, made);
 }
 
-/* Is the first split all that is asked for? */
+/* Is the first split the result? */
 static bool is_enough(int split_type, const struct hl_info *info)
 {
     char value[MPI_MAX_INFO_VAL] = "";
@@ -85,7 +87,8 @@ static bool is_enough(int split_type, const struct hl_info *info)
             hl_info_hint(info, type_key, value, sizeof value, &len) && strcmp(value, memory) == 0);
 }
 
-/* The outermost kind of which members of one node have different instances, or -1. all[]: [rank][kind]. */
+/* The outermost kind of hardware of which the members, on one node, have different instances, or -1. all[]:
+ * instances as [rank][kind]. */
 static int dividing(const int *all, int ranks, int kinds)
 {
     for (int k = 0; k < kinds; k++) {
@@ -109,7 +112,7 @@ static int give_resource_name(struct hl_info *info, const char *prefix, const ch
     return info != NULL ? hl_info_set(info, type_key, uri) : 0;
 }
 
-/* By the outermost kind that divides the members; its name goes into `info`. */
+/* Splits by the outermost kind of hardware that divides the members; writes its name to `info`. */
 static int split_unguided(struct hl_comm *c, struct hl_info *info, struct hl_comm **made)
 {
     struct hl_topo_resource kinds[RESOURCES];
@@ -183,7 +186,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
     err = err == 0 ? hl_api_check_out(newcomm, "newcomm") : err;
     err = err == 0 ? check_split_type(c, split_type) : err;
     if (err != 0) {
-        hl_coll_comm_refuse(c, err); /* the others would wait */
+        hl_coll_comm_refuse(c, err); /* otherwise the others would wait */
         return hl_api_leave(c, "MPI_Comm_split_type", err);
     }
     err = split_by_type(c, split_type, key, hints, &made);

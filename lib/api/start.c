@@ -9,8 +9,9 @@
 #include "keyval.h"
 #include "log.h"
 
-/* Somebody else's PMPI_Init comes first in the process: calls would be spread over two libraries. A foreign
- * MPI_Init is a profiler and legal; none at all (loaded with RTLD_LOCAL by Python) too. */
+/* Checks that PMPI_Init of no other MPI library comes first in the process: calls would be spread over two
+ * libraries. A foreign MPI_Init is a profiler and legal; if none is visible (loaded with RTLD_LOCAL by
+ * Python), that is legal, too. */
 static int check_only_mpi(void)
 {
     Dl_info mine, other;
@@ -67,7 +68,7 @@ int PMPI_Finalize(void)
     int err = open ? 0 : hl_life_refuse();
 
     if (err == 0 && self != NULL) {
-        err = hl_attr_delete_all(&self->attrs, self->handle); /* first of all: callbacks may communicate */
+        err = hl_attr_delete_all(&self->attrs, self->handle); /* first, since callbacks may communicate */
     }
     if (err == 0 && self != NULL) {
         hl_buffered_drop(&self->buffered);

@@ -5,7 +5,7 @@
 #include "args.h"
 #include "req.h"
 
-/* Whole datatypes in a status, MPI_UNDEFINED when the bytes end inside one. */
+/* The number of whole datatypes in a status; MPI_UNDEFINED when the bytes end inside one. */
 static int get_count(const char *func, const MPI_Status *status, MPI_Datatype datatype, int64_t *count)
 {
     struct hl_type *t;
@@ -145,7 +145,7 @@ int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
     return hl_api_end(NULL, "MPI_Test_cancelled", err);
 }
 
-/* One row a field: both functions, member. */
+/* One row for each field: both functions and the member. */
 #define FIELD_ROWS(X)                                                                                        \
     X(MPI_Status_get_source, MPI_Status_set_source, MPI_SOURCE)                                              \
     X(MPI_Status_get_tag, MPI_Status_set_tag, MPI_TAG)                                                       \

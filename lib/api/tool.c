@@ -1,4 +1,4 @@
-/* The tool interface: start, end, enumerations, what its parts share. */
+/* The tool interface: start, end, enumerations, and what its parts share. */
 #include "tool.h"
 
 #include <stdio.h>
@@ -10,7 +10,8 @@
 #include "log.h"
 
 struct hl_mutex hl_tool_lock = HL_MUTEX_INIT;
-static hl_a32 users; /* atomic: MPI_T_init_thread less MPI_T_finalize; changed under the lock */
+static hl_a32 users; /* atomic: calls of MPI_T_init_thread less those of MPI_T_finalize; changed under the
+                      * lock */
 
 int hl_tool_check(void)
 {
@@ -92,14 +93,14 @@ int PMPI_T_finalize(void)
     hl_mutex_lock(&hl_tool_lock);
     int err = hl_tool_check();
     if (err == MPI_SUCCESS) {
-        /* relaxed: under lock, nothing is published. */
+        /* relaxed: under lock, and nothing is published. */
         hl_a32_store_relaxed(&users, hl_a32_load_relaxed(&users) - 1);
     }
     hl_mutex_unlock(&hl_tool_lock);
     return err;
 }
 
-/* ---- Enumerations: the row of the variable itself is the handle ---- */
+/* ---- Enumerations: the handle is the row of the variable ---- */
 
 MPI_T_enum hl_tool_enum_of(const struct hl_var *v)
 {
@@ -108,7 +109,7 @@ MPI_T_enum hl_tool_enum_of(const struct hl_var *v)
     return has ? (MPI_T_enum)(uintptr_t)v : MPI_T_ENUM_NULL;
 }
 
-/* MPI_T_ERR_INVALID_HANDLE for what is none. */
+/* The variable behind an enumeration's handle. MPI_T_ERR_INVALID_HANDLE for other handles. */
 static int get_enum(MPI_T_enum handle, const struct hl_var **v)
 {
     size_t n;

@@ -9,25 +9,26 @@
 #include "conf.h"
 #include "lock.h"
 
-extern struct hl_mutex hl_tool_lock; /* guards variables' values and what handles hold; cold */
+extern struct hl_mutex hl_tool_lock; /* guards variables' values and what handles hold; not on fast paths */
 
-/* MPI_T_ERR_NOT_INITIALIZED outside of init and finalize. */
+/* MPI_T_ERR_NOT_INITIALIZED before the first MPI_T_init_thread and after the last MPI_T_finalize. */
 int hl_tool_check(void);
 
-/* The same, and MPI_T_ERR_INVALID for a missing result; MPI_T_ERR_INVALID_INDEX outside 0 .. n - 1. */
+/* Like hl_tool_check, and MPI_T_ERR_INVALID when `out` is NULL, or MPI_T_ERR_INVALID_INDEX when `index` is
+ * outside 0 .. n - 1. */
 int hl_tool_check_out(const void *out);
 int hl_tool_check_index(int index, int n);
 
-/* Results that the caller may leave out. */
+/* Store results whose pointers may be NULL. */
 void hl_tool_give(int *out, int value);
 void hl_tool_give_type(MPI_Datatype *out, MPI_Datatype value);
 void hl_tool_give_enum(MPI_T_enum *out, MPI_T_enum value);
 
-/* A string as the standard returns it: cut at *len with its final 0, *len = its whole size with that; without
- * buffer only the size, without `len` nothing. */
+/* Returns a string as the standard wants it: cut to *len bytes with its final 0, and *len = its whole size
+ * with that. Without `out` only the size is returned, without `len` nothing. */
 void hl_tool_give_text(const char *text, char *out, int *len);
 
-/* The enumeration of a variable's values: its words; MPI_T_ENUM_NULL when it has none. */
+/* The enumeration of a variable's values, which are its words; MPI_T_ENUM_NULL when it has none. */
 MPI_T_enum hl_tool_enum_of(const struct hl_var *v);
 
 #endif

@@ -1,4 +1,4 @@
-/* Categories of the tool interface: one a part of the library, each with its variables and counters. */
+/* Categories of the tool interface: one for each part of the library, with its variables and counters. */
 #include <string.h>
 
 #include "api.h"
@@ -58,7 +58,7 @@ static enum part part_of_pvar(int index)
                : LANES;
 }
 
-/* Its variables: how many, and the first `len` of them. */
+/* Returns the number of a part's control variables and writes the indices of the first `len`. */
 static int cvars_of(int part, int len, int *indices)
 {
     size_t all;
@@ -181,7 +181,7 @@ int PMPI_T_category_get_pvars(int cat_index, int len, int indices[])
     return err;
 }
 
-/* There are no categories in categories. */
+/* No category contains others. */
 HL_API(MPI_T_category_get_categories);
 int PMPI_T_category_get_categories(int cat_index, int len, int indices[])
 {
@@ -200,7 +200,7 @@ int PMPI_T_category_changed(int *update_number)
     int err = hl_tool_check_out(update_number);
 
     if (err == MPI_SUCCESS) {
-        *update_number = 0; /* nothing ever comes or goes */
+        *update_number = 0; /* categories never change */
     }
     return err;
 }

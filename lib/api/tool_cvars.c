@@ -1,6 +1,6 @@
-/* Control variables of the tool interface: every row of the table of variables. Those that nobody has read
- * yet can be written until the library opens; the log's level and the closing line of counters at any time.
- */
+/* Control variables of the tool interface: every row of the table of variables. Those that nothing has read
+ * yet can be written until the library opens; the log's level and HOTLANE_STATS can be written at any
+ * time. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@
 struct cvar {
     struct hl_handle h;
     const struct hl_var *v;
-    int count; /* of elements that hold its value */
+    int count; /* elements that hold its value */
 };
 
 static const struct hl_var *cvar_of(int index)
@@ -55,13 +55,14 @@ static bool is_at(const struct hl_var *v, const void *field)
     return hl_conf_var_of(field) == v;
 }
 
-/* Read at run time, each time anew. */
+/* Does the library read the variable anew each time? */
 static bool is_alive(const struct hl_var *v)
 {
     return is_at(v, &hl_conf.log) || is_at(v, &hl_conf.stats);
 }
 
-/* Read when the library opens, by whoever needs it. Not so what gives other rows their values. */
+/* Does the library read the variable only when it opens, so that it can be written before? Texts cannot, nor
+ * can rows that give other rows their values. */
 static bool is_early(const struct hl_var *v)
 {
     bool kind = v->kind == HL_CONF_BOOL || v->kind == HL_CONF_INT || v->kind == HL_CONF_SIZE ||

@@ -1,5 +1,5 @@
-/* Events of the tool interface: there are none, so that no registration and no instance of one ever exists;
- * and the one source of time. */
+/* Events of the tool interface, of which there are none, so that no registration and no instance of one
+ * exists; and its one source of time. */
 #include <limits.h>
 
 #include "api.h"
@@ -7,7 +7,7 @@
 #include "tool.h"
 #include "util.h"
 
-/* For calls with an event's index, and for those with what only events give out. */
+/* The error of calls with an event's index, or with a handle that only events give out. */
 static int no_event(void)
 {
     return hl_tool_check_index(0, 0);

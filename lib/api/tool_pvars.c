@@ -1,5 +1,6 @@
-/* Performance variables of the tool interface: the rank's counters. A handle counts while it is started, from
- * zero, whatever other handles do: it keeps what the counter was at its start and adds up at its stop. */
+/* Performance variables of the tool interface: the rank's counters. A handle counts from zero while it is
+ * started, whatever other handles do: it keeps the counter's value at its start and adds the difference at
+ * its stop. */
 #include <string.h>
 
 #include "api.h"
@@ -13,7 +14,7 @@ struct pvar {
     struct pvar *next; /* of the session */
     int index;
     bool runs;
-    uint64_t since, sum; /* the counter at the start; counted before it */
+    uint64_t since, sum; /* since: the counter at the start; sum: what was counted before */
 };
 
 struct session {
@@ -72,7 +73,7 @@ int PMPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
     return MPI_T_ERR_INVALID_NAME;
 }
 
-/* ---- Sessions and handles: all under the lock ---- */
+/* ---- Sessions and handles; callers hold the lock ---- */
 
 static int get_session(MPI_T_pvar_session handle, struct session **s)
 {
@@ -107,7 +108,7 @@ int PMPI_T_pvar_session_create(MPI_T_pvar_session *session)
     return MPI_SUCCESS;
 }
 
-/* Frees its handles as well. */
+/* Frees the session's handles as well. */
 HL_API(MPI_T_pvar_session_free);
 int PMPI_T_pvar_session_free(MPI_T_pvar_session *session)
 {
@@ -221,7 +222,7 @@ static void reset(struct pvar *p)
     set_pvar(p, 0);
 }
 
-/* One handle, or all of a session. */
+/* Calls `change` for one handle, or for all of a session. */
 static int each(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void (*change)(struct pvar *))
 {
     struct session *s;
@@ -258,7 +259,7 @@ int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
     return each(session, handle, reset);
 }
 
-/* What it has counted; from zero again with `again`. */
+/* Reads what a handle has counted; with `again` it then counts from zero. */
 static int read_pvar(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf, bool again)
 {
     struct pvar *p;
@@ -271,7 +272,7 @@ static int read_pvar(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void 
         uint64_t at = p->runs ? now(p) : 0, value = p->sum + (p->runs ? at - p->since : 0);
         memcpy(buf, &value, sizeof value);
         if (again) {
-            p->since = at; /* nothing is lost in between */
+            p->since = at; /* so that nothing is lost in between */
             p->sum = 0;
         }
     }

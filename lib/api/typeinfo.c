@@ -1,4 +1,5 @@
-/* What is known of a datatype, its life after making, packing. */
+/* Datatypes after they were made: commit and free, size, extent, name, contents; predefined types by
+ * property. */
 #include <limits.h>
 #include <string.h>
 
@@ -35,7 +36,7 @@ int PMPI_Type_free(MPI_Datatype *datatype)
     return hl_api_leave(NULL, "MPI_Type_free", err);
 }
 
-/* An int result: MPI_UNDEFINED when it does not fit. */
+/* A value as int, or MPI_UNDEFINED when it does not fit. */
 static int narrow(int64_t v)
 {
     return v >= INT_MIN && v <= INT_MAX ? (int)v : MPI_UNDEFINED;
@@ -227,7 +228,7 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI
     return hl_api_leave(NULL, "MPI_Type_get_envelope_c", err);
 }
 
-/* The user's room for each list. */
+/* The lengths of the user's arrays. */
 struct room {
     int64_t ints, addrs, counts, types;
 };
@@ -245,7 +246,7 @@ static int check_contents_room(const struct hl_type *t, const struct room *room)
     return 0;
 }
 
-/* Derived types come back as new handles, which the caller frees. */
+/* Copies the contents of a type. Derived types are returned as new handles, which the caller frees. */
 static int copy_contents(const struct hl_type *t, int *ints, int64_t *addrs, int64_t *counts,
                          MPI_Datatype *types)
 {

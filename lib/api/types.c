@@ -1,5 +1,5 @@
-/* Making datatypes. Every constructor: widen the arguments, make the type, keep the call for envelope and
- * contents. */
+/* Making datatypes. Every constructor widens its arguments, makes the type, and keeps the call for envelope
+ * and contents. */
 #include <stdlib.h>
 
 #include "api.h"
@@ -11,10 +11,10 @@
 struct part {
     const int64_t *v;
     int64_t n;
-    enum { COUNT, ADDRESS, SMALL } sort; /* SMALL: int also in the large form */
+    enum { COUNT, ADDRESS, SMALL } sort; /* SMALL: an int in the large form, too */
 };
 
-/* A constructor's call, as envelope and contents tell it. */
+/* A constructor's call, as MPI_Type_get_envelope and _contents return it. */
 struct type_call {
     const char *func;
     int combiner;
@@ -25,7 +25,7 @@ struct type_call {
     struct hl_type *const *types;
 };
 
-/* Copies the parts that belong to one of the three lists; returns how many values there are. */
+/* Copies the parts that belong to one of the three lists; returns the number of values. */
 static int64_t gather_ints(const struct type_call *call, int list, int64_t *wide, int *narrow)
 {
     int64_t n = 0;
@@ -72,7 +72,7 @@ static int keep_call(struct hl_type *t, const struct type_call *call)
     return err;
 }
 
-/* The end of every constructor, as hl_api_leave. `err` and `made`: what making the type gave. */
+/* The end of every constructor, as hl_api_leave. `err`, `made`: the result of making the type. */
 static int finish_type(const struct type_call *call, int err, struct hl_type *made, MPI_Datatype *newtype)
 {
     if (err == 0) {
@@ -86,7 +86,7 @@ static int finish_type(const struct type_call *call, int err, struct hl_type *ma
     return hl_api_leave(NULL, call->func, err);
 }
 
-/* The begin of a constructor from one type, as hl_api_enter. */
+/* The beginning of a constructor from one type, as hl_api_enter. *old: the type. */
 static int get_old(MPI_Datatype handle, const void *out, struct hl_type **old)
 {
     int err = hl_api_enter(hl_api_check_open());
@@ -118,7 +118,7 @@ int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *
     return contiguous("MPI_Type_contiguous_c", count, true, oldtype, newtype);
 }
 
-/* v: count, block length, stride. */
+/* Makes a vector. v: count, block length, stride. */
 static int vector(const char *func, const int64_t v[3], bool in_bytes, bool large, MPI_Datatype oldtype,
                   MPI_Datatype *newtype)
 {
@@ -162,7 +162,7 @@ int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count
                   newtype);
 }
 
-/* The four indexed forms. lens is unset in the block forms, which have `blocklen` instead. */
+/* The arguments of the four indexed forms. The block forms have `blocklen` instead of lens. */
 struct indexed {
     const char *func;
     int combiner;
@@ -318,7 +318,7 @@ int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
     return indexed(&x, oldtype, newtype);
 }
 
-/* The objects of `n` handles, malloc'd. */
+/* Gets the objects of `n` handles in an array from malloc, which the caller frees. */
 static int get_type_objects(int64_t n, const MPI_Datatype handles[], struct hl_type ***types)
 {
     int err = 0;
@@ -479,7 +479,7 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
 struct part_of_grid {
     const char *func;
     bool large;
-    struct hl_darray a; /* but for sizes */
+    struct hl_darray a; /* all but sizes */
     struct hl_wide sizes;
 };
 

@@ -1,4 +1,4 @@
-/* Arrays of int or of 64 bits as the one internal form. */
+/* Turns arrays of int or of 64-bit integers into the one internal form. */
 #include "widen.h"
 
 #include <stdlib.h>
