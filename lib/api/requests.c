@@ -53,7 +53,7 @@ static void await_request(struct hl_req *r)
     }
 }
 
-/* Ends a request that is done: writes its status and makes the user's handle null unless it is persistent. */
+/* Ends a done request: writes its status and makes the handle null unless it is persistent. */
 static int finish_request(MPI_Request *handle, MPI_Status *status, uint64_t *ctx)
 {
     struct hl_req *r = (struct hl_req *)(void *)*handle;
@@ -131,8 +131,8 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 
 /* ---- All ---- */
 
-/* The error of a call on n requests of which one failed with `first`: HL_ERR_IN_STATUS when the caller gets
- * statuses, else `first`. 0 when none failed. */
+/* The error of a call on n requests: 0, or that of the `first` that failed; with statuses
+ * HL_ERR_IN_STATUS. */
 static int in_statuses(int n, int first, const MPI_Status *statuses)
 {
     return first == 0 || statuses == MPI_STATUSES_IGNORE
@@ -219,8 +219,7 @@ int PMPI_Testall(int count, MPI_Request array_of_requests[], int *flag, MPI_Stat
 /* ---- Any and some ---- */
 
 struct request_set {
-    size_t n, first; /* a search begins at `first` and goes round, so that none starves behind others that are
-                      * posted again */
+    size_t n, first; /* searches begin at `first` and go round: none starves behind others posted again */
     const MPI_Request *handles;
     int found; /* index of a done request, -1: none */
     bool open; /* is any of them active? */
@@ -245,7 +244,7 @@ static bool any_done(void *arg)
 }
 
 /* Searches without a pass of progress. Calls that always find a done request make one now and then: otherwise
- * the other requests of the list would never get done. */
+ * the others of the list would never get done. */
 static bool found_at_once(struct request_set *s)
 {
     static HL_THREAD_LOCAL unsigned in_a_row;
@@ -444,8 +443,7 @@ static int look_for_done(int count, const MPI_Request handles[], struct request_
     return err;
 }
 
-/* Writes the status of a request and leaves the request as it is. Keeps the first error and its request's
- * context. */
+/* Writes the status of a request, which stays as it is. Keeps the first error and its request's context. */
 static void look_at_handle(MPI_Request handle, MPI_Status *status, int *first, uint64_t *ctx)
 {
     struct hl_req *r = hl_req_open_of(handle);
