@@ -131,8 +131,7 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 
 /* ---- All ---- */
 
-/* The error of a call on n requests: 0, or that of the `first` that failed; with statuses
- * HL_ERR_IN_STATUS. */
+/* The error of a call on n requests: 0 or `first`, that of one of them; with statuses HL_ERR_IN_STATUS. */
 static int in_statuses(int n, int first, const MPI_Status *statuses)
 {
     return first == 0 || statuses == MPI_STATUSES_IGNORE
