@@ -5,7 +5,7 @@
 #include "fault.h"
 #include "loop.h"
 
-/* Units in a leaf that is one span for this walk, 0 for every other node. */
+/* Units of a leaf that is one span in this walk; 0 for every other node. */
 static int64_t flat_units(const struct hl_type_cursor *c, const struct hl_loop *l)
 {
     if (l->kind == HL_LOOP_BLOCK || (l->kind == HL_LOOP_PAIR && c->walk == HL_WALK_ELEMENTS)) {
@@ -24,20 +24,20 @@ static void set_run(struct hl_type_cursor *c, char *addr, int64_t n, int64_t str
     c->head = 0;
 }
 
-/* Is this a VEC of leaves that are one span each? */
+/* True for a VEC of leaves that are one span each. */
 static bool is_flat_vec(const struct hl_type_cursor *c, const struct hl_loop *l)
 {
     return l->kind == HL_LOOP_VEC && flat_units(c, l->child) > 0;
 }
 
-/* A VEC of leaves is a run, from leaf i on. */
+/* Makes a VEC of leaves the current run, from leaf i on. */
 static void set_vec(struct hl_type_cursor *c, const struct hl_loop *l, char *base, int64_t i)
 {
     set_run(c, hl_type_at(base, i * l->stride + l->child->off), flat_units(c, l->child),
             l->stride + HL_FAULT(strided_stride), l->n - i);
 }
 
-/* Such a VEC `rows` times: after the first run the others need no step. */
+/* Makes `rows` repetitions of such a VEC the next runs: after the first, the others need no step. */
 static void set_rows(struct hl_type_cursor *c, const struct hl_loop *l, char *base, int64_t stride,
                      int64_t rows)
 {
@@ -55,7 +55,7 @@ static struct hl_walk_frame *push(struct hl_type_cursor *c, const struct hl_loop
     return f;
 }
 
-/* Value and index of one pair in turn: i counts both. */
+/* Takes value and index of each pair in turn: i counts both. */
 static void step_pair(struct hl_type_cursor *c, struct hl_walk_frame *f)
 {
     enum hl_basic basic = (enum hl_basic)f->loop->basic;
@@ -90,9 +90,10 @@ static void step_vec(struct hl_type_cursor *c, struct hl_walk_frame *f)
     }
 }
 
-#define ROWS 256 /* looked at once: who wants few of them shall not pay for all */
+/* rows that are looked at in one step: a caller that wants few of them shall not pay for all */
+#define ROWS 256
 
-/* Rows from i on, below `end`, that are as long as row i. */
+/* Number of rows from i on, below `end`, that are as long as row i. */
 static int64_t equal_rows(const struct hl_loop *l, int64_t i, int64_t end)
 {
     const int64_t *len = &l->len[i];
@@ -107,7 +108,7 @@ static int64_t equal_rows(const struct hl_loop *l, int64_t i, int64_t end)
     return n;
 }
 
-/* Each row is one block: returns how many of them are a run now. */
+/* Makes rows that are one block each the current run: returns how many. */
 static int64_t set_blocks(struct hl_type_cursor *c, const struct hl_loop *l, char *base, int64_t i,
                           int64_t end)
 {
@@ -207,7 +208,7 @@ bool hl_type_cursor_fetch(struct hl_type_cursor *c)
     }
     c->rows--;
     c->row.addr = hl_type_at(c->row.addr, c->row_stride);
-    c->run.addr = c->row.addr; /* the rest is as it was */
+    c->run.addr = c->row.addr; /* the other fields are unchanged */
     c->run.times = c->row.times;
     return true;
 }
@@ -230,7 +231,7 @@ static int64_t seek_frame(struct hl_walk_frame *f, int64_t at)
     return at;
 }
 
-/* Enters the child the top frame stands at, and moves the frame behind it. */
+/* Enters the child at which the top frame stands, and moves the frame behind it. */
 static void enter_child(struct hl_type_cursor *c, struct hl_walk_frame *f)
 {
     const struct hl_loop *l = f->loop;

@@ -1,10 +1,11 @@
-/* Types of one process's part of a distributed array. Each dimension is a type of the one before it: blocks
- * of `arg` elements, dealt out to the processes in turn. */
+/* Types of one process's part of a distributed array. Each dimension is a type made of the one before it:
+ * blocks of `arg` elements, dealt out to the processes in turn. */
 
 #include "err.h"
 #include "type.h"
 
-/* One dimension: `size` elements in blocks of `block`, every procs-th of them from block `me` on is mine. */
+/* One dimension: `size` elements in blocks of `block`; this process has every procs-th block, from block `me`
+ * on. */
 struct dealt {
     int64_t size, block, procs, me;
 };
@@ -39,12 +40,12 @@ static int deal_dimension(const struct hl_darray *a, int d, int64_t me, struct d
     }
 }
 
-/* My elements of one dimension, with the extent of all. */
+/* Makes the type of this process's elements of one dimension, with the extent of all. */
 static int make_dimension(const struct dealt *x, const struct hl_type *old, struct hl_type **made)
 {
     int64_t blocks = (x->size + x->block - 1) / x->block, rest = x->size % x->block, extent = 0;
     int64_t mine = x->me < blocks ? (blocks - 1 - x->me) / x->procs + 1 : 0;
-    int64_t last = x->me + (mine - 1) * x->procs; /* my last block, perhaps the short one */
+    int64_t last = x->me + (mine - 1) * x->procs; /* this process's last block, perhaps the short one */
     int64_t whole = mine > 0 && rest > 0 && last == blocks - 1 ? mine - 1 : mine;
     struct hl_type *parts[2] = {NULL, NULL}, *joined = NULL;
     int64_t lens[2] = {1, 1}, displs[2] = {0, 0}, stride = 0;

@@ -7,12 +7,12 @@
 
 enum how { SWAP, SIGNED_4, UNSIGNED_4, UNSIGNED_2, QUAD };
 
-/* A number in memory: its bytes here and there. */
+/* The form of a number: how it is converted, and its bytes in memory (here) and in external32 (there). */
 struct form {
     uint8_t how, here, there;
 };
 
-/* One row a basic type: the number it consists of, and how many of them; pairs have an index as well. */
+/* One row for each basic type: the number it consists of, and how many of them; a pair also has an index. */
 struct form_row {
     struct form value;
     uint8_t times;
@@ -77,7 +77,7 @@ static struct form value_form(const struct hl_loop *l)
     return f;
 }
 
-/* The second number of a pair: an int, or one like the first. */
+/* The form of a pair's second number: an int, or like the first. */
 static struct form second_form(const struct hl_loop *l)
 {
     bool same = l->basic == HL_BASIC_2REAL || l->basic == HL_BASIC_2DOUBLE;
@@ -93,7 +93,7 @@ static void swap(char *to, const char *from, int n)
     }
 }
 
-/* False: the value does not fit. */
+/* Converts a number to external32. False: the value does not fit. */
 static bool number_out(struct form f, const char *here, char *there)
 {
     int64_t wide = 0;
@@ -159,11 +159,11 @@ static void number_in(struct form f, char *here, const char *there)
 struct conversion {
     bool pack, fits;
     char *there;
-    int64_t left; /* bytes there; 0 once a number's do not suffice */
-    int64_t done; /* bytes here */
+    int64_t left; /* bytes left in external32; 0 when they were too few for a number */
+    int64_t done; /* bytes in memory */
 };
 
-/* Are `n` bytes left there? If not, nothing that follows is converted either. */
+/* True if `n` bytes of external32 are left; if not, nothing that follows is converted either. */
 static bool has_left(struct conversion *c, int64_t n)
 {
     c->left = c->left >= n ? c->left : 0;
@@ -202,7 +202,7 @@ static void convert_leaf(struct conversion *c, const struct hl_loop *l, char *he
     }
 }
 
-/* The exact tree, in the order of packing. */
+/* Converts all leaves of the exact tree, in the order of packing. */
 static void visit(struct conversion *c, const struct hl_loop *l, char *here)
 {
     here += l->off;
@@ -231,7 +231,7 @@ static void visit(struct conversion *c, const struct hl_loop *l, char *here)
     }
 }
 
-/* Never more than twice the bytes in memory. */
+/* Bytes in external32: never more than twice the bytes in memory. */
 static int64_t bytes_of(const struct hl_loop *l)
 {
     enum hl_basic basic = (enum hl_basic)l->basic;

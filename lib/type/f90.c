@@ -1,4 +1,4 @@
-/* Types by Fortran's kinds: each kind asked for is made once and stays. */
+/* Types by Fortran's kinds: each kind that is asked for is made once and stays. */
 #include <stdlib.h>
 
 #include "err.h"
@@ -28,7 +28,7 @@ struct made {
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static struct made *all HL_GUARDED_BY(lock);
 
-/* The smallest type that is enough, or NULL. MPI_UNDEFINED is a negative number: less than anything. */
+/* The smallest type that is enough, or NULL. MPI_UNDEFINED is negative, so less than anything. */
 static struct hl_type *choose_type(int class_, int p, int r)
 {
     for (size_t i = 0; i < HL_COUNT_OF(rows); i++) {
@@ -39,7 +39,7 @@ static struct hl_type *choose_type(int class_, int p, int r)
     return NULL;
 }
 
-/* A type like `base` that knows what was asked for. */
+/* Makes a copy of `base` that remembers what was asked for. */
 static int make_type(const struct hl_type *base, const struct made *asked, struct hl_type **made)
 {
     int ints[2] = {asked->p, asked->r}, err = hl_type_make_dup(base, made);

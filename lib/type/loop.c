@@ -26,7 +26,7 @@ void hl_loop_unref(struct hl_loop *l)
     free(l);
 }
 
-/* A node and its rows in one piece. */
+/* Makes a node with its rows in one piece of memory. */
 static struct hl_loop *new_node(enum hl_loop_kind kind, int64_t rows)
 {
     size_t bytes = sizeof(struct hl_loop);
@@ -40,7 +40,7 @@ static struct hl_loop *new_node(enum hl_loop_kind kind, int64_t rows)
     }
     l->kind = (uint8_t)kind;
     l->n = rows;
-    /* relaxed: nobody else sees the node yet. */
+    /* relaxed: no other thread sees the node yet. */
     hl_a32_store_relaxed(&l->refs, 1);
     if (kind == HL_LOOP_IDX || kind == HL_LOOP_STRUCT) {
         l->disp = (int64_t *)(void *)(l + 1);
@@ -66,10 +66,10 @@ struct hl_loop *hl_loop_block(int64_t bytes, int64_t elements, enum hl_basic bas
     return l;
 }
 
-/* Is this reference the only one? Then the node may still be changed. */
+/* True if this reference is the only one: then the node may be changed. */
 static bool sole(struct hl_loop *l)
 {
-    /* relaxed: with one reference nobody else can reach the node to count it. */
+    /* relaxed: with one reference no other thread can reach the node. */
     return !l->fixed && hl_a32_load_relaxed(&l->refs) == 1;
 }
 
@@ -113,7 +113,7 @@ static struct hl_loop *no_bytes(struct hl_loop *consumed)
     return hl_loop_block(0, 0, HL_BASIC_MIXED);
 }
 
-/* n leaves next to each other are one leaf. */
+/* Makes one leaf of n leaves that are next to each other. */
 static struct hl_loop *longer_leaf(int64_t n, struct hl_loop *leaf)
 {
     struct hl_loop *l = new_node((enum hl_loop_kind)leaf->kind, 1);
@@ -201,7 +201,7 @@ static int64_t join_rows(struct hl_loop *l, const int64_t *disp, const int64_t *
     return rows;
 }
 
-/* Are the rows of one length and at equal distances? */
+/* True if the rows have one length and equal distances. */
 static bool rows_regular(const struct hl_loop *l, int64_t rows)
 {
     for (int64_t i = 1; i < rows; i++) {
@@ -246,7 +246,7 @@ struct hl_loop *hl_loop_idx(int64_t n, const int64_t *disp, const int64_t *len, 
     return l;
 }
 
-/* Can block b at bd be appended to block a at ad? */
+/* True if block b at bd can be appended to block a at ad. */
 static bool joins(const struct hl_loop *a, int64_t ad, const struct hl_loop *b, int64_t bd, bool merge)
 {
     return a->kind == HL_LOOP_BLOCK && b->kind == HL_LOOP_BLOCK &&
@@ -268,7 +268,8 @@ static struct hl_loop *joined(struct hl_loop *a, struct hl_loop *b)
     return l;
 }
 
-/* Rows of equal blocks: an IDX of that block, NULL when they are not equal. Keeps the arguments. */
+/* Makes an IDX of rows that are equal blocks; NULL when they are not equal. Does not consume its
+ * arguments. */
 static struct hl_loop *as_idx(const struct hl_loop *l, int64_t rows)
 {
     const struct hl_loop *first = l->children[0];
@@ -363,7 +364,7 @@ static struct hl_loop *merged_struct(struct hl_loop *l)
 struct hl_loop *hl_loop_merged(struct hl_loop *l)
 {
     if (l->basic != HL_BASIC_MIXED || l->kind == HL_LOOP_BLOCK || l->kind == HL_LOOP_PAIR) {
-        return hl_loop_ref(l); /* one basic type: merged when it was made */
+        return hl_loop_ref(l); /* with one basic type it was merged when it was made */
     }
     struct hl_loop *m;
     if (l->kind == HL_LOOP_VEC) {

@@ -16,14 +16,14 @@ enum hl_loop_kind { HL_LOOP_BLOCK, HL_LOOP_PAIR, HL_LOOP_VEC, HL_LOOP_IDX, HL_LO
 struct hl_loop {
     hl_a32 refs;
     uint8_t kind;
-    uint8_t basic; /* of all elements below; HL_BASIC_MIXED */
+    uint8_t basic; /* basic type of all elements below, or HL_BASIC_MIXED */
     bool fixed;    /* never freed: belongs to a predefined type */
-    bool narrow;   /* of a leaf: C's long, which external32 keeps in 4 bytes */
+    bool narrow;   /* a leaf of C's long, which external32 keeps in 4 bytes */
     uint32_t depth;
-    bool even; /* of an IDX: all rows are of one length */
+    bool even; /* an IDX whose rows all have the same length */
     int64_t off;
     int64_t size;     /* packed bytes */
-    int64_t elements; /* basic elements; of no meaning where blocks of different types were merged */
+    int64_t elements; /* basic elements; meaningless where blocks of different types were merged */
     int64_t n, stride;
     struct hl_loop *child;
     int64_t *disp, *len;
@@ -31,11 +31,12 @@ struct hl_loop {
     struct hl_loop **children;
 };
 
-#define HL_LOOP_MAX_DEPTH 2000 /* recursion while building and freeing; STRUCT in STRUCT only gets there */
+/* limits recursion while building and freeing; only STRUCT in STRUCT gets there */
+#define HL_LOOP_MAX_DEPTH 2000
 
-/* Every maker consumes the caller's references to the nodes it is given, also when it fails; NULL means no
- * memory, or that a node given was NULL. `merge`: join neighbouring blocks even of different basic types. A
- * node of size 0 is a BLOCK without bytes. */
+/* Every maker consumes the caller's references to the nodes it is given, also when it fails. It returns NULL
+ * when there is no memory, or a given node is NULL. `merge`: join neighbouring blocks even of different basic
+ * types. A node of size 0 is a BLOCK without bytes. */
 struct hl_loop *hl_loop_ref(struct hl_loop *l);
 void hl_loop_unref(struct hl_loop *l);
 struct hl_loop *hl_loop_block(int64_t bytes, int64_t elements, enum hl_basic basic);
@@ -45,13 +46,13 @@ struct hl_loop *hl_loop_idx(int64_t n, const int64_t *disp, const int64_t *len, 
                             int64_t stride, struct hl_loop *child);
 struct hl_loop *hl_loop_struct(int64_t n, const int64_t *disp, struct hl_loop **children, bool merge);
 
-/* The tree with neighbours merged; keeps its argument. */
+/* Returns the tree with neighbours merged; does not consume its argument. */
 struct hl_loop *hl_loop_merged(struct hl_loop *l);
 
 /* The loops of the predefined types, by handle - 0x200. */
 extern struct hl_loop hl_loop_predefined[256];
 
-/* Bytes of the value of a pair, which comes first; its index is at half the extent. */
+/* Bytes of a pair's value, which comes first; its index is at half the extent. */
 HL_INLINE int64_t hl_loop_value_bytes(enum hl_basic pair)
 {
     size_t size = hl_op_size(pair);
@@ -62,7 +63,7 @@ HL_INLINE int64_t hl_loop_value_bytes(enum hl_basic pair)
 /* The row of an IDX or STRUCT in which packed byte `at` lies. */
 int64_t hl_loop_row(const struct hl_loop *l, int64_t at);
 
-/* The same for a run that is empty. */
+/* Fetches the next run into c->run, which is empty; false at the end of the walk. */
 bool hl_type_cursor_fetch(struct hl_type_cursor *c);
 
 /* Makes c->run hold something; false at the end of the walk. */
@@ -71,7 +72,7 @@ HL_INLINE bool hl_type_cursor_fill(struct hl_type_cursor *c)
     return HL_LIKELY(c->run.times != 0) || hl_type_cursor_fetch(c);
 }
 
-/* Moves behind `times` blocks. */
+/* Moves a run's beginning behind `times` blocks. */
 HL_INLINE void hl_run_pass(struct hl_run *run, int64_t times)
 {
     run->times -= times;
@@ -89,8 +90,8 @@ HL_INLINE void hl_run_pass(struct hl_run *run, int64_t times)
 struct hl_grid {
     char *to;
     const char *from;
-    int64_t a, b, times;        /* from block to block, blocks of a row */
-    int64_t a_row, b_row, rows; /* from row to row */
+    int64_t a, b, times;        /* distances between blocks; blocks in a row */
+    int64_t a_row, b_row, rows; /* distances between rows; number of rows */
 };
 
 /* Copies the blocks, of `len` bytes each. */

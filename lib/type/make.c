@@ -9,7 +9,8 @@ _Static_assert(sizeof(struct hl_type) <= HL_HANDLE_SIZE, "a type fits the place 
 /* Bounds while the entries of a type are added. */
 struct bounds {
     int64_t lb, ub, true_lb, true_ub;
-    int64_t marked_lb, marked_ub; /* of entries with explicit bounds: these alone count, if there are any */
+    /* bounds of entries with explicit bounds: only these count, if there are any */
+    int64_t marked_lb, marked_ub;
     int64_t size;
     bool any, any_data, has_lb, has_ub;
     bool overflow;
@@ -38,13 +39,13 @@ static void widen(int64_t lo, int64_t hi, int64_t *lb, int64_t *ub, bool first)
     *ub = first || hi > *ub ? hi : *ub;
 }
 
-/* Has it neither data nor markers? Then it has no place either (MPI 4.1 section 5.1.6). */
+/* True for a type without data and explicit bounds: it has no place either (MPI 4.1 section 5.1.6). */
 static bool is_nothing(const struct hl_type *t)
 {
     return t->size == 0 && !t->explicit_lb && !t->explicit_ub;
 }
 
-/* `times` copies of `t`, the outermost two at lo and hi. */
+/* Adds `times` copies of `t`, the outermost two at lo and hi. */
 static void bounds_add(struct bounds *w, const struct hl_type *t, int64_t times, int64_t lo, int64_t hi)
 {
     if (times <= 0 || is_nothing(t)) {
@@ -71,7 +72,7 @@ static void bounds_add(struct bounds *w, const struct hl_type *t, int64_t times,
     }
 }
 
-/* `n` copies `apart` bytes from each other: where the lowest and the highest are. */
+/* Finds where the lowest and the highest of `n` copies are that lie `apart` bytes from each other. */
 static void reach(int64_t n, int64_t apart, struct bounds *w, int64_t *lo, int64_t *hi)
 {
     int64_t last = n > 1 ? mul(n - 1, apart, w) : 0;
@@ -80,7 +81,7 @@ static void reach(int64_t n, int64_t apart, struct bounds *w, int64_t *lo, int64
     *hi = last > 0 ? last : 0;
 }
 
-/* The new type; consumes `root`. */
+/* Makes the new type; consumes `root`. */
 static int finish_loops(const struct bounds *w, struct hl_loop *root, struct hl_type **made)
 {
     if (root == NULL) {
@@ -107,7 +108,7 @@ static int finish_loops(const struct bounds *w, struct hl_loop *root, struct hl_
     t->basic = root->size > 0 ? root->basic : HL_BASIC_MIXED;
     t->align = w->align;
     t->root = root;
-    /* relaxed: the handle is not known to anybody yet. */
+    /* relaxed: no other thread knows the handle yet. */
     hl_a32_store_relaxed(&t->refs, 1);
     *made = t;
     return 0;
@@ -147,7 +148,7 @@ int hl_type_make_vector(int64_t count, int64_t blocklen, int64_t stride, bool in
         return hl_err_say(HL_ERR_ARG, "block length %lld is negative", (long long)blocklen);
     }
     if (count < 2 || blocklen == 0) {
-        stride = 0; /* nobody uses it */
+        stride = 0; /* it is not used */
     }
     stride = in_bytes ? stride : mul(stride, extent, &w);
     reach(blocklen, extent, &w, &block_lo, &block_hi);
@@ -194,7 +195,8 @@ int hl_type_make_indexed(int64_t count, const int64_t *lens, int64_t blocklen, c
         return HL_ERR_NO_MEM;
     }
     for (int64_t i = 0; i < count; i++) {
-        int64_t at = (lens != NULL ? lens[i] : blocklen) == 0 ? 0 : displs[i]; /* of empty blocks anything */
+        /* the displacement of an empty block may be anything */
+        int64_t at = (lens != NULL ? lens[i] : blocklen) == 0 ? 0 : displs[i];
         disp[i] = in_bytes ? at : mul(at, hl_type_extent(old), &w);
     }
     int err = indexed_rows(&w, count, lens, blocklen, disp, old);
@@ -207,9 +209,9 @@ int hl_type_make_indexed(int64_t count, const int64_t *lens, int64_t blocklen, c
     return err;
 }
 
-/* Room for the alignment of the largest element, unless somebody fixed the upper bound. Of structures alone:
- * the standard rounds all layouts (MPI 5.0, 5.1), and so does Open MPI, but MPICH and Intel MPI do not, and
- * what programs count in extents of blocks at byte distances would move. */
+/* Rounds the extent up to the alignment of the largest element, unless the upper bound is explicit. This is
+ * done for structures only: the standard rounds all layouts (MPI 5.0, 5.1), and so does Open MPI, but MPICH
+ * and Intel MPI do not; blocks at byte distances, which programs count in extents, would move. */
 static void round_extent(struct bounds *w)
 {
     int64_t lb = w->has_lb ? w->marked_lb : w->lb;

@@ -8,11 +8,11 @@
 
 HL_INLINE void copy_word(char *to, const char *from)
 {
-    /* relaxed: a put or get orders nothing; the flush's fence does. */
+    /* relaxed: a put or get orders nothing; the fence of the flush does. */
     hl_any64_store_relaxed(to, hl_any64_load_relaxed(from));
 }
 
-/* COPY(to, from, n) for each block, where constant sizes become single moves. */
+/* Does COPY(to, from, n) for each block; constant sizes become single moves. */
 #define COPY_GRID(COPY, n)                                                                                   \
     for (int64_t row = g.rows; row > 0; row--, g.to += g.a_row, g.from += g.b_row) {                         \
         char *to = g.to;                                                                                     \
@@ -40,7 +40,7 @@ HL_INLINE void copy_word(char *to, const char *from)
         }                                                                                                    \
     }                                                                                                        \
     break
-/* Rows of lengths of their own, which are whole numbers of the blocks on the other side. */
+/* Copies rows of different lengths, each of which is a whole number of the other side's blocks. */
 #define COPY_UNEVEN(COPY, n)                                                                                 \
     for (; row < rows.times && done + (more = each * rows.lens[row]) <= blocks.times; row++) {               \
         char *at = hl_type_at(rows.addr, rows.disp[row]);                                                    \
@@ -50,7 +50,7 @@ HL_INLINE void copy_word(char *to, const char *from)
         }                                                                                                    \
     }                                                                                                        \
     break
-/* Two or three parts of each block of one side. */
+/* Copies two or three parts of each block of one side. */
 #define COPY_PARTS(COPY, n)                                                                                  \
     for (; g.rows > 0; g.rows--, g.to += g.a_row, g.from += g.b_row) {                                       \
         char *to = g.to;                                                                                     \
@@ -83,7 +83,7 @@ HL_INLINE void copy_word(char *to, const char *from)
     default:                                                                                                 \
         HOW(memcpy, len);
 
-/* The grid is the compiler's own copy: what is stored could else change it. */
+/* The grid is a local copy: else the compiler would have to expect that the stores change it. */
 void hl_grid_copy(const struct hl_grid *grid, int64_t len)
 {
     struct hl_grid g = *grid;
@@ -95,7 +95,7 @@ void hl_grid_copy(const struct hl_grid *grid, int64_t len)
     }
 }
 
-/* The same where they stand at displacements of their own on a side. */
+/* Copies `times` blocks of `len` bytes where a side has displacements. */
 static void copy_spread(const struct hl_run *to_run, const struct hl_run *from_run, int64_t len,
                         int64_t times)
 {
@@ -105,7 +105,7 @@ static void copy_spread(const struct hl_run *to_run, const struct hl_run *from_r
     }
 }
 
-/* The first `times` blocks, `len` bytes each. */
+/* Copies the first `times` blocks of both runs, `len` bytes each. */
 static void copy_blocks(const struct hl_run *to, const struct hl_run *from, int64_t len, int64_t times)
 {
     if (to->disp == NULL && from->disp == NULL) {
@@ -116,7 +116,7 @@ static void copy_blocks(const struct hl_run *to, const struct hl_run *from, int6
     }
 }
 
-/* A block of any length; small ones of words without a call. */
+/* Copies a block of any length; small blocks of words without a call. */
 static void copy_block(char *to, const char *from, int64_t len)
 {
     if (len % 8 != 0 || len > 64) {
@@ -135,7 +135,7 @@ static int64_t pad_behind(const struct hl_type_cursor *c)
     return c->unit == c->packed_unit ? 0 : (int64_t)(c->unit - hl_op_span((enum hl_basic)c->root->basic, 1));
 }
 
-/* Blocks of lengths of their own, as far as `max` units take them whole; returns their units. */
+/* Packs blocks of different lengths, as far as `max` units hold them whole; returns their units. */
 static int64_t pack_uneven(struct hl_type_cursor *c, char *packed, int64_t max, bool pack)
 {
     struct hl_run r = c->run;
@@ -171,7 +171,8 @@ int64_t hl_type_cursor_pack(struct hl_type_cursor *c, char *packed, int64_t max,
     return max - left;
 }
 
-/* Small blocks of `many` to (`out`: from) the rest of the block where `one` is: right there. */
+/* Copies small blocks of `many` to (`out`: from) the rest of the block at which `one` stands, without a
+ * buffer. */
 static void copy_into(struct hl_type_cursor *one, struct hl_type_cursor *many, bool out)
 {
     char *at = hl_run_block(&one->run, 0) + one->head;
@@ -179,8 +180,8 @@ static void copy_into(struct hl_type_cursor *one, struct hl_type_cursor *many, b
     hl_type_cursor_next(one, hl_type_cursor_pack(many, at, hl_type_cursor_span(one), !out), &at);
 }
 
-/* Rows of lengths of their own to (`out`) or from equal blocks, as far as these take them whole; false: not
- * one. */
+/* Copies rows of different lengths to (`out`) or from equal blocks, as far as these hold them whole. False:
+ * not one row. */
 static bool copy_uneven(struct hl_type_cursor *to_rows, struct hl_type_cursor *to_blocks, bool out)
 {
     if (to_rows->run.lens == NULL || to_blocks->run.lens != NULL || to_rows->head + to_blocks->head != 0 ||
@@ -197,7 +198,7 @@ static bool copy_uneven(struct hl_type_cursor *to_rows, struct hl_type_cursor *t
     return done > 0;
 }
 
-/* How often `times` blocks, from the first of the run on, are there at equal distances. */
+/* How many rows of `times` blocks follow at equal distances, from the run's first block on. */
 static int64_t count_rows(const struct hl_type_cursor *c, int64_t times, int64_t *apart)
 {
     if (c->run.times == times && c->rows > 0 && c->row.times == times) {
@@ -219,14 +220,14 @@ static void pass_rows(struct hl_type_cursor *c, int64_t times, int64_t rows)
     c->run.times = 0;
 }
 
-/* Blocks, each as long as two or three on the other side, to (`out`) or from there, with the rows that
- * follow. False: not one. */
+/* Copies blocks, each as long as two or three blocks of the other side, to (`out`) or from there, with the
+ * rows that follow. False: not one block. */
 static bool copy_parts(struct hl_type_cursor *whole, struct hl_type_cursor *parts, bool out)
 {
     const struct hl_run *w = &whole->run, *p = &parts->run;
     int64_t each = w->n / p->n, times, rows, w_row, p_row;
 
-    /* Of a block that was begun the rest may be shorter than a part. */
+    /* The rest of a block that was begun may be shorter than a part. */
     if (w->disp != NULL || p->disp != NULL || whole->head + parts->head + w->n % p->n != 0) {
         return false;
     }
@@ -251,7 +252,7 @@ static bool copy_parts(struct hl_type_cursor *whole, struct hl_type_cursor *part
     return true;
 }
 
-/* Runs of blocks of `len` bytes on both sides, with the rows that follow. */
+/* Copies runs with blocks of `len` bytes on both sides, and the rows that follow. */
 static void copy_alike(struct hl_type_cursor *to, struct hl_type_cursor *from, int64_t len)
 {
     struct hl_run *a = &to->run, *b = &from->run;
@@ -299,7 +300,7 @@ void hl_type_cursor_copy(struct hl_type_cursor *to, struct hl_type_cursor *from)
     }
 }
 
-/* Both directions: memory of the type <-> packed bytes. */
+/* Packs, or unpacks, `n` bytes at packed place `offset`. */
 static int pack_or_unpack(const struct hl_type *t, int64_t count, char *buf, int64_t offset, char *packed,
                           int64_t n, bool pack)
 {

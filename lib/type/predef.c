@@ -1,7 +1,7 @@
 /* The predefined datatypes. */
 #include "loop.h"
 
-/* One row a type: handle, name after MPI_, basic type, alignment. Fortran's default kinds are those of
+/* One row for each type: handle, name after MPI_, basic type, alignment. Fortran's default kinds are those of
  * gfortran without options. */
 #define TYPE_ROWS(X)                                                                                         \
     X(0x201, AINT, I64, 8)                                                                                   \

@@ -1,6 +1,6 @@
-/* Array sections as types for one call. Dimensions that continue each other are merged first; what is left
- * is a VEC a dimension over blocks, in the caller's room. Few dimensions of whole sections take that way;
- * the others are made as the user would make a type. */
+/* Array sections as types for one call. Dimensions that continue each other are merged first; then each
+ * dimension that is left is a VEC, over blocks, in the caller's memory. Whole sections with few dimensions go
+ * that way; the others are made by the calls with which a user makes a type. */
 #include "section.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static HL_COLD int too_wide(void)
     return hl_err_say(HL_ERR_ARG, "section: extents and strides pass 2^63 bytes");
 }
 
-/* An extent below 0 of dimension i. */
+/* Handles an extent below 0 in dimension i. */
 static HL_COLD int assumed_size(const MPIX_Section *s, int i, struct hl_section_shape *sh)
 {
     if (s->dims[i].extent != -1 || i != s->rank - 1) {
@@ -99,7 +99,7 @@ int hl_section_read(const MPIX_Section *s, struct hl_section_shape *sh)
     return __builtin_add_overflow(sh->hi, sh->block, &end) ? too_wide() : 0;
 }
 
-/* The first two dimensions, where the element is that is told. */
+/* Copies the first two dimensions, from the element at `first`. */
 HL_INLINE void pack_plane(const struct hl_section_shape *sh, char *first, char *packed, bool pack)
 {
     int64_t times = sh->dims[0].times, stride = sh->dims[0].stride, row = times * sh->block;
@@ -139,7 +139,7 @@ void hl_section_pack(const struct hl_section_shape *sh, char *first, char *packe
     }
 }
 
-/* A whole section of items without holes, in the caller's room. */
+/* Fills the caller's memory with the type of a whole section of dense items. */
 static void fill_section(struct hl_section *room, const struct hl_section_shape *sh, const struct hl_type *t,
                          int64_t count)
 {
@@ -173,12 +173,12 @@ static void fill_section(struct hl_section *room, const struct hl_section_shape 
                                   .align = t->align,
                                   .basic = (uint8_t)basic,
                                   .committed = true,
-                                  .predefined = true, /* not counted: it is the caller's */
+                                  .predefined = true, /* so that it is not counted */
                                   .root = l,
                                   .fast = l};
 }
 
-/* ---- everything else, as types that are allocated ---- */
+/* all other sections, as types that are allocated */
 
 static HL_COLD int too_many(int64_t count, const struct hl_type *t, const struct hl_section_shape *sh)
 {
@@ -186,8 +186,8 @@ static HL_COLD int too_many(int64_t count, const struct hl_type *t, const struct
                       (long long)count, (long long)t->size, (long long)sh->total);
 }
 
-/* The first `left` items, which lie next to each other in blocks: the whole parts of each dimension, the
- * slowest first, then what is left of the last one. parts[i]: all of the dimensions below i. */
+/* Makes the type of the first `left` items, which lie next to each other in blocks: the whole parts of each
+ * dimension, the slowest first, then the rest of the last one. parts[i]: all of the dimensions below i. */
 static int make_parts(const struct hl_section_shape *sh, const struct hl_type *item, int64_t left,
                       struct hl_type *parts[], struct hl_type **made)
 {
@@ -264,7 +264,7 @@ static int add_piece(struct section_pieces *p, int64_t at, int64_t len)
     return 0;
 }
 
-/* Bytes [at, at + len) of the section's data. */
+/* Adds the pieces of memory of bytes [at, at + len) of the section's data. */
 static int add_bytes(struct section_pieces *p, const struct hl_section_shape *sh, int64_t at, int64_t len)
 {
     int rc = 0;
@@ -283,7 +283,8 @@ static int add_bytes(struct section_pieces *p, const struct hl_section_shape *sh
     return rc;
 }
 
-/* Items with holes that are not the elements of the section: what they cover of its data. */
+/* Makes the type of items with holes that differ from the section's elements: the pieces that they cover of
+ * its data. */
 static int make_irregular(const struct hl_section_shape *sh, const struct hl_type *t, int64_t count,
                           struct hl_type **made)
 {

@@ -25,14 +25,14 @@ int hl_type_commit(struct hl_type *t)
     return 0;
 }
 
-/* Gives a reference back; true if it was the last one. */
+/* Gives a reference back; true if it was the last. */
 static bool give_back_type(struct hl_type *t)
 {
     /* full: every user's reads come before the destruction; pairs with the same subtraction of the others. */
     return !t->predefined && hl_a32_add_full(&t->refs, UINT32_MAX) == 1;
 }
 
-/* Puts the types that it was made of on the list *dead, if it was their last user. */
+/* Destroys the type, and puts the types it was made of on the list *dead if it was their last user. */
 static void destroy(struct hl_type *t, struct hl_type **dead)
 {
     for (int i = 0; t->args != NULL && i < t->args->n_types; i++) {
@@ -53,7 +53,7 @@ void hl_type_unref(struct hl_type *t)
 {
     struct hl_type *dead = give_back_type(t) ? t : NULL;
 
-    while (dead != NULL) { /* no recursion: any number of types may be made each of the one before */
+    while (dead != NULL) { /* no recursion: the chain of types made of each other may be long */
         t = dead;
         dead = t->dead;
         destroy(t, &dead);
@@ -64,7 +64,7 @@ void hl_type_ref_shown(struct hl_type *t)
 {
     hl_type_ref(t);
     if (!t->predefined) {
-        hl_a8_store_relaxed(&t->shown, 1); /* relaxed: before the user frees it, in his order */
+        hl_a8_store_relaxed(&t->shown, 1); /* relaxed: the user orders it before the free */
     }
 }
 
@@ -72,7 +72,7 @@ void hl_type_free(struct hl_type *t)
 {
     if (!t->predefined) {
         if (hl_a8_load_relaxed(&t->shown) == 0) {
-            t->h.kind = HL_KIND_FREE; /* operations under way keep the object, the user's handle ends here */
+            t->h.kind = HL_KIND_FREE; /* operations under way keep the object, but the handle ends */
         }
         hl_type_unref(t);
     }
@@ -115,7 +115,7 @@ bool hl_type_bytes(const struct hl_type *t, int64_t count, int64_t *bytes)
     return !__builtin_mul_overflow(t->size, count, bytes);
 }
 
-/* Elements within the first `bytes` of a leaf; -1 inside an element. */
+/* Elements in the first `bytes` of a leaf; -1 when they end inside an element. */
 static int64_t leaf_elements(const struct hl_loop *l, int64_t bytes)
 {
     enum hl_basic basic = (enum hl_basic)l->basic;
@@ -162,7 +162,7 @@ int64_t hl_type_elements(const struct hl_type *t, int64_t bytes)
             }
             bytes -= l->before[row];
             l = l->children[row];
-        } else { /* VEC and IDX: all children alike, whatever their rows */
+        } else { /* VEC and IDX: all children are equal, however long the rows */
             l = l->child;
             n += bytes / l->size * l->elements;
             bytes %= l->size;
