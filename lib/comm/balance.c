@@ -1,4 +1,4 @@
-/* Grids of a number of ranks that are as square as its divisors allow. */
+/* Balanced grids: as square as the divisors of the number of ranks allow. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void find_divisors(struct divisors *d, int n)
     }
 }
 
-/* base^k, or more than any int. */
+/* base^k, or a number above any int. */
 static int64_t power(int base, int k)
 {
     int64_t all = 1;
@@ -36,7 +36,8 @@ static int64_t power(int base, int k)
     return all;
 }
 
-/* n as k factors from `least` to `most`, descending, the last as large as possible, then the one before. */
+/* Splits n into k factors from `least` to `most`, descending: the last as large as possible, then the one
+ * before it. False: that is impossible. */
 static bool split_divisors(const struct divisors *d, int n, int k, int least, int most, int *factors)
 {
     if (k == 0) {
@@ -56,8 +57,8 @@ static bool split_divisors(const struct divisors *d, int n, int k, int least, in
     return false;
 }
 
-/* n as k factors, descending, the first and the last as near as possible; of equals the one whose last is
- * larger, then the one before. `trial`: room for k. */
+/* Splits n into k factors, descending, with the first and the last as near as possible; of equal splits it
+ * takes the one with the larger last factor, then the one before it. `trial`: memory for k factors. */
 static void spread_factors(const struct divisors *d, int n, int k, int *factors, int *trial)
 {
     int64_t best = INT64_MAX;
@@ -76,7 +77,7 @@ static void spread_factors(const struct divisors *d, int n, int k, int *factors,
     }
 }
 
-/* Into those that are 0. */
+/* Fills the `open` dimensions that are 0 with factors of n. */
 static int fill_dims(int n, int open, int ndims, int *dims)
 {
     struct divisors *d = malloc(sizeof *d + 2 * (size_t)open * sizeof(int));

@@ -1,4 +1,4 @@
-/* Communicator objects, the predefined two, and the issue of context ids. */
+/* Communicator objects, the two predefined ones, and the issue of context ids. */
 #include "comm.h"
 
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 
 struct hl_comm hl_comm_world_object, hl_comm_self_object;
 
-/* Issuer's counters of the predefined contexts; WORLD's is issued by rank 0, SELF's by everyone. */
+/* Counter values of the predefined contexts; rank 0 issues WORLD's, each rank its SELF's. */
 enum { NUMBER_WORLD = 1, NUMBER_SELF = 2, NUMBER_FIRST = 16 };
 
 #define NUMBER_BITS 37
@@ -31,7 +31,7 @@ static uint64_t ctx_of(int issuer, uint64_t number)
 
 uint64_t hl_comm_ctx_new(void)
 {
-    /* relaxed: only that no two callers get one number matters. */
+    /* relaxed: it only matters that no two callers get the same number. */
     return ctx_of(hl_boot.rank, hl_a64_add_relaxed(&next_number, 1));
 }
 
@@ -55,7 +55,7 @@ static void fill_comm(struct hl_comm *c, MPI_Comm handle, struct hl_group *group
     c->rank = group->rank;
     c->size = group->size;
     c->one_node = is_one_node(group);
-    hl_a32_store_release(&c->refs, 1); /* release: it is all there; pairs with the acquire in is_seen */
+    hl_a32_store_release(&c->refs, 1); /* release: all fields are set; pairs with the acquire in is_seen */
 }
 
 static int open_one(struct hl_comm *c, MPI_Comm handle, struct hl_group *group, uint64_t ctx)
@@ -150,7 +150,7 @@ void hl_comm_ref(struct hl_comm *c)
 
 void hl_comm_unref(struct hl_comm *c)
 {
-    /* full: the last user sees all others' use before it frees; pairs with itself in other threads. */
+    /* full: the last user sees the others' use before it frees; pairs with itself in other threads. */
     if (hl_a32_add_full(&c->refs, UINT32_MAX) != 1) {
         return;
     }
@@ -186,7 +186,7 @@ static bool is_seen(const void *comm, const void *search)
 {
     const struct comm_search *s = search;
     struct hl_comm *c = (struct hl_comm *)(uintptr_t)comm;
-    /* acquire: 0 while it is being made, or after hl_comm_close; pairs with the release in fill. */
+    /* acquire: 0 while it is being made, or after hl_comm_close; pairs with the release in fill_comm. */
     if (hl_a32_load_acquire(&c->refs) == 0 || c->ctx != s->ctx) {
         return false;
     }
@@ -221,14 +221,14 @@ struct hl_comm *hl_comm_ref_ctx(uint64_t ctx)
 void hl_comm_free(struct hl_comm *c)
 {
     if (c->h.kind == HL_KIND_COMM) {
-        hl_handle_end(c); /* before its reference goes: see hl_comm_look */
+        hl_handle_end(c); /* before its reference goes, for hl_comm_look */
         hl_comm_unref(c);
     }
 }
 
 int hl_comm_coll_tag(struct hl_comm *c)
 {
-    /* relaxed: callers on one communicator are ordered by the user, as the standard asks. */
+    /* relaxed: the user orders calls on one communicator, as the standard asks. */
     return (int)(hl_a32_add_relaxed(&c->coll, 1) & 0x3fffffff);
 }
 

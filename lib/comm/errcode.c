@@ -1,4 +1,4 @@
-/* Error codes, their classes and words: the standard's, and those that users add. */
+/* Error codes, their classes and texts: those of the standard, and those that users add. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -6,10 +6,10 @@
 #include "errh.h"
 #include "lock.h"
 
-/* One class or code of the user's: number MPI_ERR_LASTCODE + 1 + its place. */
+/* A class or code that a user added: its number is MPI_ERR_LASTCODE + 1 + its place in the array. */
 struct added {
     bool used;
-    int class_; /* its own number for a class */
+    int class_; /* for a class its own number */
     char *words;
 };
 
@@ -19,7 +19,7 @@ static int n_added HL_GUARDED_BY(lock);
 
 enum { LAST_CLASS = 62 };
 
-/* The user's row of a code, or NULL. */
+/* The row of a code that the user added, or NULL. */
 static struct added *code_row(int code) HL_REQUIRES(lock)
 {
     int at = code - MPI_ERR_LASTCODE - 1;
@@ -42,7 +42,7 @@ int hl_errh_class(int code)
     return class_;
 }
 
-/* Words of an added code; false if it is none. */
+/* Writes the text of an added code; false if there is no such code. */
 static bool added_string(int code, char *out)
 {
     hl_mutex_lock(&lock);
@@ -86,7 +86,7 @@ int hl_errh_last_code(void)
     return MPI_ERR_LASTCODE + n;
 }
 
-/* A new row; class_ 0: a class, which is its own. */
+/* Adds a row. class_ 0: it is a class, and its own class. */
 static int add_code(int class_, int *code)
 {
     hl_mutex_lock(&lock);
@@ -132,7 +132,7 @@ int hl_errh_set_string(int code, const char *string)
     return row != NULL ? 0 : hl_err_say(HL_ERR_ARG, "%d is no error code that a user added", code);
 }
 
-/* Removes a row, and all unused ones at the end, so that the last used code goes down again. */
+/* Removes a row, and all unused rows at the end, so that the last used code gets smaller again. */
 static int drop_code(int code, bool is_class)
 {
     char *words = NULL;

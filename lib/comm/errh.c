@@ -1,4 +1,4 @@
-/* Error handlers and the running of them. */
+/* Error handlers, and running them. */
 #include "errh.h"
 
 #include <stdio.h>
@@ -40,7 +40,7 @@ int hl_errh_make(enum hl_errh_sort sort, hl_errh_fn *fn, struct hl_errh **made)
     e->how = HL_ERRH_USER;
     e->sort = sort;
     e->fn = fn;
-    /* relaxed: nobody else knows it yet. */
+    /* relaxed: no other thread knows it yet. */
     hl_a32_store_relaxed(&e->refs, 1);
     *made = e;
     return 0;
@@ -95,7 +95,7 @@ int hl_errh_set(struct hl_errh **slot, enum hl_errh_sort sort, struct hl_errh *e
     return 0;
 }
 
-/* What a slot without handler has: that of MPI_COMM_WORLD and MPI_COMM_SELF may be chosen at the start. */
+/* The handler of an empty slot: for MPI_COMM_WORLD and MPI_COMM_SELF it may be chosen at the start. */
 static struct hl_errh *initial(struct hl_errh *const *slot)
 {
     bool chosen = slot == &hl_comm_world_object.errh || slot == &hl_comm_self_object.errh;
@@ -117,7 +117,7 @@ void hl_errh_copy(struct hl_errh **to, struct hl_errh *const *from)
     *to = hl_errh_get(from);
 }
 
-/* Runs the handler with an MPI code; `words` for the line of those that end the job. */
+/* Runs the handler with an MPI code. `words`: the text for handlers that end the job. */
 static void run_handler(const struct hl_errh_site *site, const char *func, int code, const char *words)
 {
     struct hl_errh *e = hl_errh_get(site->slot);
@@ -146,7 +146,7 @@ int hl_errh_raise(const struct hl_errh_site *site, const char *func, int err)
     if (code <= MPI_ERR_LASTCODE || hl_errh_string(code, words) != 0) {
         snprintf(words, sizeof words, "%s", hl_err_text(err));
     }
-    /* What MPI_Error_string gives from now on, also inside the handler. */
+    /* The text that MPI_Error_string gives from now on, also inside the handler. */
     hl_err_say(-code, "%s by rank %d%s%s: %s", func, hl_boot.rank, site->what != NULL ? " on " : "",
                site->what != NULL ? site->what : "", words);
     run_handler(site, func, code, words);
@@ -165,11 +165,12 @@ void hl_errh_call(const struct hl_errh_site *site, const char *func, int code)
     }
 }
 
-/* No object at hand: MPI_COMM_SELF's handler (MPI 4), or MPI_COMM_WORLD's (MPI 3) when the program has set
- * only that. There is none before start and after the end. */
+/* Raises an error without an object: MPI_COMM_SELF's handler runs (MPI 4), or MPI_COMM_WORLD's (MPI 3) when
+ * the program has set only that. Before start and after the end there is none. */
 static int raise_bare(const char *func, int err)
 {
-    struct hl_comm *self = &hl_comm_self_object; /* not by its handle, which forked children do not have */
+    /* not looked up by its handle, which is invalid in forked children */
+    struct hl_comm *self = &hl_comm_self_object;
 
     /* relaxed: nothing is ordered by it; start and end are not concurrent with other calls. */
     if (hl_a32_load_relaxed(&self->refs) != 0) {

@@ -1,7 +1,7 @@
 /* Error handlers of freed communicators: requests and messages outlive the handle, and their errors still go
- * where the user sent them. What is fatal needs no row. Neighbouring contexts with one handler are one row,
- * and the oldest rows make place for new ones, so that a program which makes and frees communicators for ever
- * fills no memory: what is under way for longer than so many frees is fatal. */
+ * to the handler that the user chose. Fatal handlers need no row. Neighbouring contexts with one handler are
+ * one row, and the oldest rows make room for new ones, so that a program which makes and frees communicators
+ * for ever fills no memory. Errors of requests that outlive so many frees are fatal. */
 #include "errh.h"
 
 #include <stdlib.h>
@@ -10,13 +10,13 @@
 #include "comm.h"
 #include "lock.h"
 
-#define NEXT 8     /* from one context to the next */
-#define RECENT 16  /* rows that may be extended: freeing takes no longer when there are many */
-#define MOST 16384 /* rows */
+#define NEXT 8     /* distance from one context to the next */
+#define RECENT 16  /* last rows that may be extended: so freeing does not get slower with many rows */
+#define MOST 16384 /* most rows */
 
 struct freed {
     uint64_t first, last; /* contexts, plane 0 */
-    struct hl_errh *errh; /* with a reference; others that do the same are not told from it */
+    struct hl_errh *errh; /* with a reference; it also stands for other handlers that do the same */
 };
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
@@ -40,7 +40,7 @@ static bool extend(uint64_t ctx, const struct hl_errh *e) HL_REQUIRES(lock)
     return false;
 }
 
-/* The older half goes. */
+/* Drops the older half of the rows. */
 static void forget_half(void) HL_REQUIRES(lock)
 {
     for (size_t i = 0; i < MOST / 2; i++) {
@@ -80,7 +80,7 @@ void hl_errh_keep(const struct hl_comm *c)
     }
 }
 
-/* With a reference, or NULL. */
+/* The handler kept for this context, with a reference; or NULL. */
 static struct hl_errh *find_handler(uint64_t ctx)
 {
     struct hl_errh *e = NULL;

@@ -1,4 +1,4 @@
-/* Groups: how they are kept. Arithmetic progressions of world ranks need no table. */
+/* Groups and their storage. Arithmetic progressions of world ranks need no table. */
 #include "group.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ void hl_group_ref(struct hl_group *g)
 
 void hl_group_unref(struct hl_group *g)
 {
-    /* full: the last user sees all others' use before it frees; pairs with itself in other threads. */
+    /* full: the last user sees the others' use before it frees; pairs with itself in other threads. */
     if (g == &hl_group_empty || hl_a32_add_full(&g->refs, UINT32_MAX) != 1) {
         return;
     }

@@ -13,24 +13,24 @@
 
 struct hl_session;
 
-/* The session that a group or communicator was made from; session.h tells whether it lives. */
+/* The session that a group or communicator was made from; session.h tells whether it still exists. */
 struct hl_origin {
     struct hl_session *session; /* NULL: none */
-    uint32_t generation;        /* of its handle */
+    uint32_t generation;        /* generation of its handle */
 };
 
-/* Read-only but for `refs`. World rank of member i is first + i * stride, or world[i] when there is a table.
- */
+/* Read-only except `refs` and `handles`. The world rank of member i is first + i * stride, or world[i] when
+ * there is a table. */
 struct hl_group {
     struct hl_handle h;
     MPI_Group handle; /* what the user calls it: MPI_GROUP_EMPTY or this address */
-    hl_a32 refs;      /* each handle, communicator and window that uses it */
-    hl_a32 handles;   /* atomic: those that the user has, among them */
+    hl_a32 refs;      /* references of each handle, communicator and window */
+    hl_a32 handles;   /* atomic: handles that the user has; counted in `refs`, too */
     int size;
-    int rank; /* the calling process's place, or MPI_UNDEFINED */
+    int rank; /* this process's rank in the group, or MPI_UNDEFINED */
     int first, stride;
-    int *world;              /* [size], or NULL when first and stride say it all */
-    int *sorted;             /* [size] members in ascending world rank; NULL without table */
+    int *world;              /* [size]; NULL when first and stride are enough */
+    int *sorted;             /* [size] members in the order of their world ranks; NULL without a table */
     struct hl_origin origin; /* set before the user has the handle */
 };
 
@@ -51,26 +51,27 @@ HL_INLINE int hl_group_world(const struct hl_group *g, int rank)
     return HL_LIKELY(g->world == NULL) ? g->first + rank * g->stride : g->world[rank];
 }
 
-/* Member whose world rank is `world`, or MPI_UNDEFINED. O(1) without a table, else O(log size). */
+/* The member whose world rank is `world`, or MPI_UNDEFINED. O(1) without a table, else O(log size). */
 int hl_group_rank(const struct hl_group *g, int world);
 
-/* A reference for a new user of the group; hl_group_unref gives it back, the last one destroys. */
+/* hl_group_ref takes a reference for a new user of the group; hl_group_unref gives it back, and the last one
+ * destroys the group. */
 void hl_group_ref(struct hl_group *g);
 void hl_group_unref(struct hl_group *g);
 
-/* Gives the user a handle, with the caller's reference. The user gives it back: HL_ERR_GROUP when all that he
- * had are back already. */
+/* hl_group_give: gives the user a handle, with the caller's reference. hl_group_take_back: the user frees a
+ * handle; HL_ERR_GROUP when the user has none left. */
 MPI_Group hl_group_give(struct hl_group *g);
 int hl_group_take_back(struct hl_group *g);
 
-/* All functions below set *made to a new group with one reference for the caller (hl_group_empty when nobody
- * is left), or return HL_ERR_NO_MEM. Ranks are checked as the standard asks: HL_ERR_RANK for a rank outside
- * the group or named twice, HL_ERR_ARG for impossible counts and ranges. */
+/* The functions that follow set *made to a new group with one reference for the caller (hl_group_empty if it
+ * has no members), or return HL_ERR_NO_MEM. They check ranks as the standard asks: HL_ERR_RANK for a rank
+ * outside the group or named twice, HL_ERR_ARG for impossible counts and ranges. */
 
-/* Members with world ranks world[0 .. n-1], all different; the array stays the caller's. */
+/* A group of the world ranks world[0 .. n-1], which must differ; the array stays the caller's. */
 int hl_group_make(const int *world, int n, struct hl_group **made);
 
-/* Members first, first + stride, ...; stride is not 0 unless n is 1. */
+/* A group of n world ranks: first, first + stride, ...; stride is not 0 unless n is 1. */
 int hl_group_make_strided(int first, int stride, int n, struct hl_group **made);
 
 int hl_group_incl(const struct hl_group *g, int n, const int *ranks, struct hl_group **made);

@@ -23,7 +23,8 @@ static int make_and_free(int *world, int n, struct hl_group **made)
     return err;
 }
 
-/* Marks ranks[i] in seen[] (zeroed, one byte a member). HL_ERR_RANK for a bad or repeated one. */
+/* Marks ranks[i] in seen[] (zeroed, one byte for each member). HL_ERR_RANK for a rank outside or a repeated
+ * one. */
 static int mark_ranks(const struct hl_group *g, int64_t n, const int *ranks, char *seen)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -38,7 +39,7 @@ static int mark_ranks(const struct hl_group *g, int64_t n, const int *ranks, cha
     return 0;
 }
 
-/* *seen: an array of marks that the caller frees, set also on errors (or NULL). */
+/* Checks the ranks. *seen: an array of marks, or NULL; the caller frees it, also after errors. */
 static int check_ranks(const struct hl_group *g, int64_t n, const int *ranks, char **seen)
 {
     *seen = NULL;
@@ -100,7 +101,7 @@ int hl_group_excl(const struct hl_group *g, int n, const int *ranks, struct hl_g
     return exclude(g, n, ranks, made);
 }
 
-/* Ranks that a range names, or HL_ERR_ARG, HL_ERR_RANK. */
+/* Number of ranks that a range names, or HL_ERR_ARG, HL_ERR_RANK. */
 static int64_t range_length(const struct hl_group *g, const int range[3])
 {
     int64_t first = range[0], last = range[1], stride = range[2];
@@ -120,7 +121,7 @@ static int64_t range_length(const struct hl_group *g, const int range[3])
     return n;
 }
 
-/* Writes out the ranks of all ranges: *ranks is the caller's, *total their number. */
+/* Lists the ranks of all ranges: the caller frees *ranks; *total is their number. */
 static int expand_ranges(const struct hl_group *g, int n, const int (*ranges)[3], int **ranks, int64_t *total)
 {
     int64_t sum = 0, at = 0;
@@ -174,7 +175,7 @@ int hl_group_range_excl(const struct hl_group *g, int n, const int (*ranges)[3],
     return by_ranges(g, n, ranges, false, made);
 }
 
-/* Members of `a` that are in `b` (or are not), in a's order, to world[]; returns how many. */
+/* Writes the members of `a` that are (or are not) in `b`, in a's order, to world[]; returns how many. */
 static int select_members(const struct hl_group *a, const struct hl_group *b, bool in_b, int *world)
 {
     int n = 0;

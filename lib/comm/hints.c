@@ -1,8 +1,7 @@
 /* Hints of communicators: the assertions of the standard. They are kept and shown, and builds with checks
- * hold programs to the first three, in words or by errors (HOTLANE_BROKEN_HINTS). Matching needs none of
- * them: it looks at a list of receives from any source only when there is one, and order costs nothing where
- * each pair of ranks has one ring or connection.
- */
+ * hold programs to the first three, by a line of log or by errors (HOTLANE_BROKEN_HINTS). Matching needs none
+ * of them: it looks at the list of receives from any source only when there is one, and order costs nothing
+ * where each pair of ranks has one ring or connection. */
 #include <string.h>
 
 #include "comm.h"
@@ -12,7 +11,7 @@
 #include "log.h"
 #include "util.h"
 
-/* The first ones in the order of enum hl_comm_assert. */
+/* The first three are in the order of enum hl_comm_assert. */
 static const char *const keys[] = {
     "mpi_assert_no_any_tag",
     "mpi_assert_no_any_source",
@@ -33,7 +32,7 @@ int hl_comm_get_hints(const struct hl_comm *c, struct hl_info **made)
     return err == 0 ? hl_info_set(*made, "mpi_memory_alloc_kinds", "mpi,system") : err;
 }
 
-/* Those that are asserted, as bits. */
+/* The assertions that `info` makes, as bits. */
 static uint32_t asserts_of(const struct hl_info *info)
 {
     uint32_t bits = 0;
@@ -80,7 +79,7 @@ int hl_comm_break_hint(struct hl_comm *c, uint32_t assert, const char *what)
     if (hl_conf.broken_hints != 0) {
         return hl_err_say(HL_ERR_ARG, "%s on a communicator with %s", what, key);
     }
-    /* full: one of the threads that come here at once says it. */
+    /* full: of the threads that come here at once, one logs it. */
     if ((hl_a32_and_full(&c->asserts, ~assert) & assert) != 0) {
         char name[MPI_MAX_OBJECT_NAME];
         hl_comm_get_name(c, name);

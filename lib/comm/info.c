@@ -48,7 +48,7 @@ static struct hl_info_row *find_info_row(const struct hl_info *info, const char 
     return NULL;
 }
 
-/* Where `text` begins without blanks at its ends; *n: how long it then is. */
+/* Returns where `text` begins without blanks at its ends; *n is its length then. */
 static const char *stripped(const char *text, size_t *n)
 {
     while (isspace((unsigned char)*text)) {
@@ -59,7 +59,7 @@ static const char *stripped(const char *text, size_t *n)
     return text;
 }
 
-/* Takes over both strings. */
+/* Stores a pair; takes over both strings. */
 static int store(struct hl_info *info, char *key, char *value) HL_REQUIRES(lock)
 {
     struct hl_info_row *row = find_info_row(info, key);
@@ -263,7 +263,8 @@ int hl_info_nth(const struct hl_info *info, int n, char key[MPI_MAX_INFO_KEY])
     return n >= 0 && n < count ? 0 : hl_err_say(HL_ERR_ARG, "key %d of an info object of %d", n, count);
 }
 
-/* The arguments of this process's command, blanks between them; false: there are none, or too long. */
+/* Writes the arguments of this process's command, separated by blanks. False: there are none, or they are too
+ * long. */
 static bool arguments(char *text, size_t room)
 {
     FILE *f = fopen("/proc/self/cmdline", "re");

@@ -9,42 +9,43 @@
 #include "err.h"
 #include "lock.h"
 
-/* A key lives while the user has it or a value is set with it. */
+/* A key exists while the user has it or a value is set with it. */
 struct keyval {
     enum hl_attr_sort sort;
     hl_attr_copy_fn *copy;
     hl_attr_delete_fn *del;
     void *extra;
     int id;
-    int refs; /* the user's one and one each value */
+    int refs; /* one for the user, and one for each value */
     bool freed;
 };
 
 struct attr_row {
     struct keyval *key;
     void *value;
-    uint64_t number;     /* in the order in which they were set */
-    const void *deleter; /* the call whose delete callback runs, NULL: none. Others find no value meanwhile */
+    uint64_t number; /* number in the order of setting */
+    /* the call whose delete callback runs, or NULL; other calls find no value meanwhile */
+    const void *deleter;
 };
 
 struct hl_attr_set {
     int n, room;
-    uint64_t next; /* row's number */
+    uint64_t next; /* number of the next row */
     struct attr_row rows[];
 };
 
 static struct hl_mutex lock = HL_MUTEX_INIT;     /* guards keys and sets */
 static struct keyval **keys HL_GUARDED_BY(lock); /* NULL: a free place */
-static int n_keys HL_GUARDED_BY(lock);           /* places, at least twice as many as keys that live */
+static int n_keys HL_GUARDED_BY(lock);           /* places: at least twice as many as keys */
 static int n_live HL_GUARDED_BY(lock);
-static int turn HL_GUARDED_BY(lock) = -1; /* places are taken in turn, so an id comes back late */
+static int turn HL_GUARDED_BY(lock) = -1; /* places are taken in turn, so that an id is not reused soon */
 
 enum {
     FIRST_ID = 0x10000, /* above every predefined key */
-    PLACES = 1024,      /* at first */
+    PLACES = 1024,      /* places at first */
 };
 
-/* A key that the user has freed lives on while values are set with it: they can be asked for and deleted. */
+/* A key, also one that the user has freed but with which values are set: they can be read and deleted. */
 static struct keyval *any_key_of(enum hl_attr_sort sort, int id) HL_REQUIRES(lock)
 {
     int at = id - FIRST_ID;
@@ -73,7 +74,7 @@ static int bad_key(int id)
     return hl_err_say(HL_ERR_KEYVAL, "%d is no key of an attribute of such an object", id);
 }
 
-/* -1: no memory, or no number. */
+/* Finds a free place. -1: no memory, or no number is left. */
 static int free_place(void) HL_REQUIRES(lock)
 {
     if (2 * n_live >= n_keys) {
@@ -116,8 +117,8 @@ int hl_keyval_make(enum hl_attr_sort sort, hl_attr_copy_fn *copy, hl_attr_delete
     return 0;
 }
 
-/* While values are set with it a key may be freed again, which does nothing: functions that delete a value
- * like to free its key, too. */
+/* While values are set with a key, it may be freed again, which does nothing: functions that delete a value
+ * often free its key, too. */
 int hl_keyval_free(enum hl_attr_sort sort, int keyval)
 {
     hl_mutex_lock(&lock);
@@ -140,7 +141,7 @@ static struct attr_row *attr_row_of(struct hl_attr_set *set, const struct keyval
     return NULL;
 }
 
-/* What a callback returned, as an error of ours. */
+/* A callback's result as an HL_ERR_*. */
 static int callback_result(const struct keyval *k, const char *callback, int code)
 {
     return code == MPI_SUCCESS
@@ -149,7 +150,7 @@ static int callback_result(const struct keyval *k, const char *callback, int cod
                             "the %s function of attribute key %d returned %d", callback, k->id, code);
 }
 
-/* The callbacks, without the lock and outside all sections. The caller has a reference to the key. */
+/* Run a callback, without the lock and outside all sections. The caller has a reference to the key. */
 static int run_delete(const struct keyval *k, void *object, void *value)
 {
     struct hl_cs_outside o;
@@ -173,7 +174,7 @@ static int run_copy(const struct keyval *k, void *object, void *in, void *out, i
     return callback_result(k, "copy", code);
 }
 
-/* Room for one more row. */
+/* Makes room for one more row. */
 static int grow_attr_set(struct hl_attr_set **slot) HL_REQUIRES(lock)
 {
     int n = *slot != NULL ? (*slot)->n : 0, room = *slot != NULL ? (*slot)->room : 0;
@@ -206,7 +207,7 @@ static int append_attr(struct hl_attr_set **slot, struct keyval *k, void *value)
     return err;
 }
 
-/* Takes row `at` out of the set. */
+/* Takes the row out of the set. */
 static void remove_attr_row(struct hl_attr_set *set, struct attr_row *row) HL_REQUIRES(lock)
 {
     unref_key(row->key);
@@ -216,8 +217,8 @@ static void remove_attr_row(struct hl_attr_set *set, struct attr_row *row) HL_RE
     }
 }
 
-/* Runs the delete callback for the row set with `k`, which no other call does at the time, and takes it out
- * if the callback agrees and has let nobody set another value. The lock is given away meanwhile. */
+/* Runs the delete callback for the row of key `k`, which no other call is deleting. Takes the row out if the
+ * callback agrees and no other value was set meanwhile. Releases the lock while the callback runs. */
 static int delete_row(struct hl_attr_set **slot, void *object, struct keyval *k) HL_REQUIRES(lock)
 {
     struct attr_row *row = attr_row_of(*slot, k);
@@ -246,7 +247,7 @@ static int put_attr(struct hl_attr_set **slot, void *object, struct keyval *k, v
     int err = 0;
 
     while (err == 0 && (row = attr_row_of(*slot, k)) != NULL) {
-        if (row->deleter != NULL) { /* the old value is as good as gone */
+        if (row->deleter != NULL) { /* the old value is being deleted */
             row->value = value;
             row->deleter = NULL;
             return 0;
@@ -300,7 +301,8 @@ int hl_attr_delete(struct hl_attr_set **slot, enum hl_attr_sort sort, void *obje
     return there ? err : bad_key(keyval);
 }
 
-/* The first row from `number` on that nobody deletes, with a reference to its key; false past `end`. */
+/* The first row from `number` on that no call is deleting, with a reference to its key; false when it has
+ * number `end` or above. */
 static bool next_row(struct hl_attr_set *const *slot, uint64_t number, uint64_t end, struct attr_row *row)
 {
     bool found = false;
@@ -349,7 +351,7 @@ int hl_attr_copy_all(struct hl_attr_set *const *from, void *object, struct hl_at
     return err;
 }
 
-/* The row set last that nobody deletes, NULL for none. */
+/* The row that was set last and that no call is deleting; NULL: none. */
 static const struct attr_row *last_row(const struct hl_attr_set *set) HL_REQUIRES(lock)
 {
     for (int i = set != NULL ? set->n : 0; i > 0; i--) {

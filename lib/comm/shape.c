@@ -1,4 +1,4 @@
-/* Virtual topologies: making them and looking into them. */
+/* Virtual topologies: making them, and asking them. */
 #include "shape.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "err.h"
 
-/* A shape and room for `n` ints behind it; NULL, after it was said: no memory. */
+/* Makes a shape with room for `n` ints behind it; NULL: no memory, the error was recorded. */
 static struct hl_shape *make_shape(int kind, int64_t n, int **room)
 {
     struct hl_shape *s = calloc(1, sizeof *s + ((size_t)n + 1) * sizeof(int));
@@ -47,7 +47,7 @@ void hl_shape_ref(struct hl_shape *s)
 
 void hl_shape_unref(struct hl_shape *s)
 {
-    /* full: the last user's reads come after all others'; pairs with itself in other threads. */
+    /* full: the last user frees after all others' reads; pairs with itself in other threads. */
     if (s != NULL && hl_a32_add_full(&s->refs, UINT32_MAX) == 1) {
         free(s);
     }
