@@ -1,6 +1,7 @@
-/* mpiexec: CPUs for ranks. Places (cores, NUMA nodes, sockets) are read from sysfs and cut to the CPUs that
- * the launcher itself may use, be it by taskset, a container or a batch system; ranks get places in blocks,
- * so that neighbours in rank are neighbours in the machine. A list names the CPUs of each rank itself. */
+/* mpiexec: chooses CPUs for ranks. Places (cores, NUMA nodes, sockets) are read from sysfs and cut to the
+ * CPUs that the launcher itself may use under taskset, a container or a batch system. Ranks get places in
+ * blocks by default, so that neighbours in rank are neighbours in the machine. A list given by the user names
+ * the CPUs of each rank. */
 #include "mx.h"
 
 #include <errno.h>
@@ -10,15 +11,15 @@
 
 struct place {
     cpu_set_t cpus;
-    int id; /* the system's number of it */
+    int id; /* the system's number of the place */
 };
 struct places {
     struct place *at;
     int n;
 };
-static struct places bound; /* what ranks are bound to; none: they are not */
-static int *place_at;       /* of each rank */
-static cpu_set_t allowed;   /* to the launcher */
+static struct places bound; /* the places to which ranks are bound; none: ranks are not bound */
+static int *place_at;       /* [ranks]: index of the place of each */
+static cpu_set_t allowed;   /* CPUs that the launcher may use */
 static const struct hl_mx_opts *opts;
 
 static const char *const names[] = {
@@ -30,7 +31,7 @@ enum { PATH = 512 };
 
 #define REFUSE(...) (hl_mx_say(__VA_ARGS__), 2)
 
-/* Adds what of `cpus` the launcher may use, if there is any. */
+/* Adds a place with those of `cpus` that the launcher may use, unless there are none. */
 static void add_place(struct places *to, const cpu_set_t *cpus, int id)
 {
     to->at = hl_mx_realloc(to->at, sizeof *to->at * (size_t)(to->n + 1));
@@ -39,7 +40,8 @@ static void add_place(struct places *to, const cpu_set_t *cpus, int id)
     to->n += CPU_COUNT(&to->at[to->n].cpus) > 0;
 }
 
-/* The CPUs that share `what` with `cpu`, itself at least: the first of the two files that is there. */
+/* Reads the CPUs that share a core or socket with `cpu`, at least itself, from the first of the two files
+ * that exists. */
 static void beside(int cpu, const char *file, const char *older, cpu_set_t *set)
 {
     char path[PATH];
@@ -54,8 +56,8 @@ static void beside(int cpu, const char *file, const char *older, cpu_set_t *set)
     CPU_SET(cpu, set);
 }
 
-/* Cores or sockets: groups of CPUs that name each other; single CPUs without a file. Sockets count from 0 in
- * the order of their CPUs. */
+/* Finds cores or sockets: groups of CPUs whose files name each other; single CPUs where there is no file.
+ * Sockets are numbered from 0 in the order of their CPUs. */
 static void find_groups(struct places *to, const char *file, const char *older)
 {
     cpu_set_t seen, set;
@@ -94,7 +96,8 @@ static void find_nodes(struct places *to)
     }
 }
 
-/* The user's own sets: one for each rank, all of them permitted. */
+/* Reads the user's sets of CPUs, one for each rank. Checks that the launcher may use them. Returns 0, or,
+ * after an error message, an exit code. */
 static int read_list(void)
 {
     const char *text = opts->bind_list;
@@ -125,7 +128,7 @@ static int read_list(void)
                         hl_mx_plural(bound.n), opts->size, hl_mx_plural(opts->size));
 }
 
-/* Places of which each is for one rank, unless they may be shared. */
+/* Is each place meant for one rank? */
 static bool is_single(void)
 {
     return opts->bind == HL_MX_BIND_CORE || opts->bind == HL_MX_BIND_THREAD;
@@ -161,8 +164,8 @@ static int find_places(void)
     return 0;
 }
 
-/* By what the user says, else by the variable that Cray's launchers heed: 0: in turn, 1: blocks, 2: folded.
- * Nodes there are NUMA nodes here. Returns 0, or an exit code after having said why. */
+/* Chooses the order by the user's option, else by the variable of Cray's launchers: 0: in turn, 1: blocks, 2:
+ * folded; their nodes are NUMA nodes here. Returns 0, or, after an error message, an exit code. */
 static int choose_map(enum hl_mx_map *map)
 {
     static const char name[] = "MPICH_RANK_REORDER_METHOD";
@@ -182,7 +185,7 @@ static int choose_map(enum hl_mx_map *map)
     return 0;
 }
 
-/* The domain (NUMA node, socket) that place i lies in, or begins in. */
+/* The domain (NUMA node, socket) in which place i lies, or begins. */
 static int domain_of(const struct places *domains, int i)
 {
     cpu_set_t both;
@@ -195,8 +198,7 @@ static int domain_of(const struct places *domains, int i)
     return 0;
 }
 
-/* Ranks visit the domains in turn and take a place there that nobody has, as long as there are such, then one
- * that one has, and so on. */
+/* Ranks go to the domains in turn and take a place there that has the fewest ranks. */
 static void place_in_turn(enum hl_mx_map map)
 {
     struct places domains = {0};
@@ -241,7 +243,7 @@ static void place_in_blocks(void)
     }
 }
 
-/* Returns 0, or an exit code after having said why. */
+/* Gives each rank its place. Returns 0, or, after an error message, an exit code. */
 static int place_ranks(void)
 {
     enum hl_mx_map map;
@@ -258,7 +260,8 @@ static int place_ranks(void)
     return 0;
 }
 
-/* Threads of a rank as far as its environment tells: the first number of OMP_NUM_THREADS. */
+/* The number of threads of a rank as far as its environment tells: the first number of OMP_NUM_THREADS, else
+ * 1. *told: it was given. */
 static int threads_of(const struct hl_mx_part *p, bool *told)
 {
     const char *text = hl_mx_env_get(opts, p, "OMP_NUM_THREADS");
@@ -267,7 +270,7 @@ static int threads_of(const struct hl_mx_part *p, bool *told)
     return n > 0 && n < 1 << 20 ? (int)n : 1;
 }
 
-/* Threads of all places that lie within place i: sets of a list may overlap. */
+/* The number of threads in all places that lie within place i, since the sets of a list may overlap. */
 static int64_t threads_within(int i, const int64_t *of_place)
 {
     int64_t n = 0;
@@ -279,7 +282,7 @@ static int64_t threads_within(int i, const int64_t *of_place)
     return n;
 }
 
-/* One line when threads will have to take turns; which is legal, and often an oversight. */
+/* Prints one line when there are more threads than CPUs, which is legal but often an oversight. */
 static void check_threads(void)
 {
     int64_t all = 0, *of_place = hl_mx_alloc(sizeof *of_place * (size_t)(bound.n + 1));

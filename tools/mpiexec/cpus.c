@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* One number at *text, which moves behind it; -1: there is none, or it is above `most`. */
+/* Reads a number at *text and moves *text behind it; -1: there is none, or it is above `most`. */
 static int take_number(const char **text, long most)
 {
     char *end;

@@ -1,7 +1,7 @@
-/* mpiexec: programs of another MPI. Each of their ranks is alone ("rank 0 of 1") and may end with 0, so
- * nothing else would tell. What the loader lists for the program is known at any time; what is loaded later,
- * or by what a script starts, is looked for while ranks that have not spoken to us write. Programs without
- * any MPI are none of our business. */
+/* mpiexec: recognizes programs of another MPI. Each of their ranks is alone ("rank 0 of 1") and may end with
+ * exit code 0, so nothing else would show it. The loader can list the libraries of a program at any time.
+ * Libraries that are loaded later, or by programs that a script starts, are looked for when ranks that have
+ * not spoken PMI write output. Programs without any MPI are left alone. */
 #include "mx.h"
 
 #include <elf.h>
@@ -15,10 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* What is known of a part's program. */
+/* What is known about the program of a part. */
 struct finding {
-    char *library; /* path of another MPI's */
-    bool ours;     /* it has ours, too, and has just not initialized it */
+    char *library; /* path of another MPI's library, or NULL */
+    bool ours;     /* it has this library, too, and has only not initialized it */
 };
 static struct finding *finding;
 
@@ -51,7 +51,7 @@ static void take_library(struct finding *f, const char *path)
     free(real);
 }
 
-/* Takes the paths at the ends of lines: behind `mark`, up to a blank behind them. */
+/* Looks at the paths in lines: each from behind `mark` to the next blank. */
 static void take_lines(struct finding *f, FILE *in, const char *mark)
 {
     char *line = NULL;
@@ -66,7 +66,7 @@ static void take_lines(struct finding *f, FILE *in, const char *mark)
     free(line);
 }
 
-/* Another launcher, whose ranks are not ours. */
+/* Is the process another launcher? Its ranks are not of this job. */
 static bool is_launcher(int pid)
 {
     static const char *const launchers[] = {"mpiexec", "mpirun", "oshrun", "orterun", "prterun",
@@ -88,7 +88,7 @@ static bool is_launcher(int pid)
     return false;
 }
 
-/* A process and those it has started. */
+/* Looks at the libraries of a process and of its children. */
 static void look_at(struct finding *f, int pid, int depth)
 {
     char path[64];
@@ -111,12 +111,12 @@ static void look_at(struct finding *f, int pid, int depth)
 
 void hl_mx_foreign_look(int rank)
 {
-    enum { DEPTH = 8 }; /* scripts that start scripts */
+    enum { DEPTH = 8 }; /* levels of scripts that start scripts */
     struct hl_mx_rank *r = &hl_mx.rank[rank];
     struct finding *f = &finding[r->part];
     r->writes++;
     if (hl_mx.size == 1 || r->spoke || r->exited || f->library || (r->writes & (r->writes - 1))) {
-        return; /* the second time, the fourth, and so on: who writes much has loaded all */
+        return; /* looks at outputs 1, 2, 4, 8, ...: a process that writes much has loaded all */
     }
     look_at(f, (int)r->pid, DEPTH);
 }
@@ -126,7 +126,8 @@ void hl_mx_foreign_open(void)
     finding = hl_mx_alloc(sizeof *finding * (size_t)hl_mx.opt.nparts);
 }
 
-/* The file that exec runs for `name`, into `path`: itself if it has a slash, else the first in PATH. */
+/* Writes to `path` the file that exec would run for `name`: itself if it has a slash, else the first found in
+ * PATH. */
 static bool find_program(const char *name, char *path, size_t cap)
 {
     struct stat st;
@@ -144,7 +145,7 @@ static bool find_program(const char *name, char *path, size_t cap)
     return false;
 }
 
-/* The loader that the header of a program names, into `loader`; false: it has none, or is no program. */
+/* Writes to `loader` the loader that the program's header names; false: it names none, or is no program. */
 static bool find_loader(int dir, const char *path, char *loader, size_t cap)
 {
     Elf64_Ehdr head;
@@ -170,8 +171,8 @@ static bool find_loader(int dir, const char *path, char *loader, size_t cap)
     return found;
 }
 
-/* Has the loader list what the program of part `p` needs, as it found it for the ranks. Nothing of it is run.
- */
+/* Has the loader list the libraries of the program of part `p`, as found for its ranks. No code of the
+ * program runs. */
 static void ask_loader(struct finding *f, int p)
 {
     const struct hl_mx_part *part = &hl_mx.opt.part[p];

@@ -1,9 +1,11 @@
 /* mpiexec: the guardians, processes that end what is left of the job when the launcher is killed. They wait
- * on a pipe that only the launcher holds open. The ranks themselves have a parent-death signal; a guardian
- * kills their process groups, and what has left those but still carries the job's name in its environment.
+ * on a pipe that only the launcher holds open. The ranks themselves have a parent-death signal. A guardian
+ * kills their process groups, and processes that have left these but have the job's name in their
+ * environment.
  *
- * There are two, so that the launcher and a guardian may be killed together, and they do not look like the
- * launcher: `pkill -9 mpiexec` and `pkill -9 -f mpiexec` miss them. One that was killed is started again. */
+ * There are two, in case the launcher and one guardian are killed together, and their names differ from the
+ * launcher's, so that `pkill -9 mpiexec` and `pkill -9 -f mpiexec` miss them. A guardian that was killed is
+ * started again. */
 #include "mx.h"
 
 #include <dirent.h>
@@ -24,9 +26,9 @@ static pid_t guard[GUARDS];
 static char *words; /* the launcher's command line, as `ps` shows it */
 static size_t words_len;
 static int guard_pipe[2] = {-1, -1};
-static volatile pid_t *groups; /* shared with the guardian: process group of each rank, 0: none */
+static volatile pid_t *groups; /* shared with the guardians: process group of each rank, 0: none */
 
-/* Was this process started in our job, or in one within it? Its environment as it was at exec says so. */
+/* Was this process started in this job, or in one within it? Its environment at exec tells. */
 static bool is_of_job(int proc, const char *pid)
 {
     static char env[1 << 18];
@@ -84,7 +86,7 @@ static _Noreturn void guard_main(void)
     }
     int64_t until = hl_mx_now_ms() + HL_MX_GRACE_KILL;
     while (hl_mx_kill_all_that(is_of_job) && hl_mx_now_ms() < until) {
-        usleep(2000); /* the killed take a moment to go, and may have been starting others */
+        usleep(2000); /* killed processes need a moment to go, and may have started others */
     }
     _exit(0);
 }
@@ -106,7 +108,7 @@ int hl_mx_guard_start(int argc, char **argv)
         return -1;
     }
     groups = m;
-    words = argv[0]; /* the kernel has laid them out in one piece */
+    words = argv[0]; /* the kernel has put all arguments one behind the other */
     words_len = (size_t)(argv[argc - 1] - words) + strlen(argv[argc - 1]);
     for (int i = 0; i < GUARDS; i++) {
         if (start_one(i)) {

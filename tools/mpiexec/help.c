@@ -16,7 +16,7 @@ bool hl_mx_is_shmem(void)
     return !strncmp(program_invocation_short_name, "osh", 3);
 }
 
-/* Does a word begin here that is rank, or its plural? */
+/* Does the word "rank" or "ranks" begin at `at`? */
 static bool is_rank(const char *text, const char *at)
 {
     if (strncmp(at, "rank", 4) != 0) {
@@ -46,7 +46,7 @@ const char *hl_mx_words(const char *text, char *out, size_t cap)
     return out;
 }
 
-/* Prints `text` from column TEXT_AT on, broken at blanks. */
+/* Prints `text` from column TEXT_AT on, in lines broken at blanks. */
 static void print_text(const char *text)
 {
     char shown[1024];
@@ -65,7 +65,7 @@ static void print_text(const char *text)
     putchar('\n');
 }
 
-/* Row i and the further spellings behind it; returns the row after these. */
+/* Prints row i with the further spellings behind it; returns the next row. */
 static int print_row(int i)
 {
     const char *text = hl_mx_rows[i].text;
@@ -140,7 +140,7 @@ static int distance(const char *a, const char *b)
 const char *hl_mx_nearest(const char *word, const char *const *names, int n)
 {
     const char *best = NULL;
-    int least = ((int)strlen(word) + 1) / 3 + 1; /* more than a third is no slip of the finger */
+    int least = ((int)strlen(word) + 1) / 3 + 1; /* if more than a third differs, it is no typing error */
     for (int i = 0; i < n; i++) {
         int d = distance(word, names[i]);
         if (d < least) {

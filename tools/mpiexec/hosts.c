@@ -1,5 +1,5 @@
-/* mpiexec: lists and files of hosts. Does a name mean this machine (without asking the name service, which
- * may take seconds), and how many ranks is it for? */
+/* mpiexec: reads lists and files of hosts: whether each name means this machine, and how many slots it has.
+ * It does not ask the name service, which may take seconds. */
 #include "mx.h"
 
 #include <arpa/inet.h>
@@ -59,7 +59,7 @@ enum { SLOTS_MOST = 100000 };
 
 #define REFUSE(...) (hl_mx_say(__VA_ARGS__), 2)
 
-/* Adds the number that an entry gives its host. Returns -1, or the exit code after having said why. */
+/* Adds the number of slots of an entry. Returns -1, or, after an error message, the exit code. */
 static int add_slots(const char *arg, const char *host, const char *text, struct hl_mx_slots *slots)
 {
     char *end;
@@ -71,7 +71,8 @@ static int add_slots(const char *arg, const char *host, const char *text, struct
     return -1;
 }
 
-/* One entry: a name, with ":slots" behind it (an IPv6 address is left alone), then words of a file's line. */
+/* Takes one entry: a name, perhaps with ":slots" behind it (an IPv6 address is not cut), then the further
+ * words of a file's line. */
 static int take_host(const char *arg, char *host, char **words, struct hl_mx_slots *slots)
 {
     char *colon = strchr(host, ':'), *number = NULL;

@@ -1,8 +1,9 @@
 /* mpiexec: standard input goes to rank 0, the others read /dev/null.
  *
- * Files, pipes and sockets are simply inherited: rank 0 takes what it wants and leaves the rest to whoever
- * comes next. A terminal cannot be: rank 0 is in a process group of its own and would be stopped for reading,
- * so the launcher reads and passes on. It holds at most one read's worth, and never waits for rank 0. */
+ * Rank 0 inherits files, pipes and sockets: it reads what it wants and leaves the rest to later programs. It
+ * cannot inherit a terminal: it is in a process group of its own and would be stopped for reading. So the
+ * launcher reads the terminal and passes the data on. It holds at most the data of one read, and never waits
+ * for rank 0. */
 #include "mx.h"
 
 #include <errno.h>
@@ -12,9 +13,9 @@
 #include <unistd.h>
 
 static struct {
-    int from, to;     /* our own description of the terminal; pipe to rank 0; -1: closed */
+    int from, to;     /* the launcher's own description of the terminal; the pipe to rank 0; -1: closed */
     bool watched;     /* `from` is in the epoll set */
-    int64_t retry_at; /* the job is in the background: look again then; 0: not waiting */
+    int64_t retry_at; /* when to look again, as the job is in the background; 0: not waiting */
     struct hl_mx_queue q;
 } in = {.from = -1, .to = -1};
 
@@ -114,13 +115,13 @@ void hl_mx_in_read(void)
     hl_mx_in_write();
 }
 
-/* Somebody may type what rank 0 reads. */
+/* May a user type what rank 0 reads? */
 bool hl_mx_in_is_typed(void)
 {
     return in.to >= 0;
 }
 
-/* Milliseconds until the terminal is worth another look, or -1; looks when the time has come. */
+/* Milliseconds until the terminal should be looked at again, or -1; looks when the time has come. */
 int hl_mx_in_wait_ms(void)
 {
     if (!in.retry_at) {

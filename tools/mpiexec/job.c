@@ -15,7 +15,7 @@
 
 struct hl_mx_job hl_mx;
 
-/* MPI_ERR_PROC_ABORTED: the code of an abort by a rank that met a dead one. */
+/* MPI_ERR_PROC_ABORTED: the code with which a rank aborts because a peer has died. */
 enum { PEER_DIED = 58 };
 
 int64_t hl_mx_now_ms(void)
@@ -56,7 +56,8 @@ void hl_mx_rewatch(int fd, uint32_t events, enum hl_mx_event kind, int rank)
     epoll_ctl(hl_mx.epoll, EPOLL_CTL_MOD, fd, &e);
 }
 
-/* To the process groups of all ranks, also of those that have exited: their zombies keep the number ours. */
+/* Sends a signal to the process groups of all ranks, also of those that have exited: their zombies keep the
+ * group's number. */
 static void signal_all(int sig)
 {
     for (int i = 0; i < hl_mx.size; i++) {
@@ -97,7 +98,7 @@ static void report_death(int rank, const siginfo_t *si)
                   strsignal(si->si_status), si->si_code == CLD_DUMPED ? ", core dumped" : "",
                   si->si_status == SIGKILL ? hl_mx_oom_words() : "", then);
     } else if (r->code && (r->finalized || !r->spoke) && hl_mx.live == 0) {
-        return; /* it was the last: its own words and the exit code say it all */
+        return; /* it was the last one: its own output and the exit code are enough */
     } else if (r->code) {
         hl_mx_say("rank %d (pid %d) exited with code %d%s%s", rank, (int)r->pid, r->code,
                   r->finalized ? "" : "; ", r->finalized ? " after finalize" : then);
@@ -106,9 +107,9 @@ static void report_death(int rank, const siginfo_t *si)
     }
 }
 
-/* Who is told of a peer's death by a closed connection may abort before the launcher sees that death. So
- * after an abort who was killed still counts, and after one because of a dead peer whoever died; others have
- * left because of the abort. */
+/* Did the rank exit only because of an abort? A rank that learns of a peer's death by a closed connection may
+ * abort before the launcher sees that death. So after an abort a rank that was killed may still be the cause,
+ * and after an abort because of a dead peer any rank that died. */
 static bool is_consequence(const struct hl_mx_rank *r, const siginfo_t *si)
 {
     return r->aborted || (hl_mx.abort.at && hl_mx.abort.code != PEER_DIED && si->si_code == CLD_EXITED);
@@ -135,7 +136,7 @@ static void rank_exited(int rank, const siginfo_t *si)
     struct hl_mx_rank *r = &hl_mx.rank[rank];
     struct pollfd p = {r->ctl, POLLIN, 0};
     while (r->ctl >= 0 && poll(&p, 1, 0) > 0) {
-        hl_mx_pmi_read(rank); /* its last words count, e.g. an abort */
+        hl_mx_pmi_read(rank); /* what it sent last counts, such as an abort */
     }
     hl_mx_out_drain(rank);
     r->exited = true;
@@ -148,8 +149,8 @@ static void rank_exited(int rank, const siginfo_t *si)
     }
 }
 
-/* A rank that is stopped (a debugger, a user) holds up all who wait for it. Taking the news leaves none of
- * this stop: it is said once, and so is the next one, though nobody may have looked while the rank ran
+/* Prints a line when a rank is stopped (by a debugger or user), since it holds up all that wait for it.
+ * waitid returns each stop once, so each is printed once, even if nothing was seen of the rank's running in
  * between. */
 static void look_for_stopped(int rank)
 {
@@ -162,7 +163,8 @@ static void look_for_stopped(int rank)
     }
 }
 
-/* Those that a signal killed first: that may be why the others have left. */
+/* Finds ranks that have died and handles those first that a signal killed, which may be why the others have
+ * left. */
 static void look_for_dead(void)
 {
     for (int i = 0; i < hl_mx.size; i++) {
@@ -189,7 +191,7 @@ static void look_for_dead(void)
     }
 }
 
-/* When the abort that was asked for is carried out, ms; 0: none was. */
+/* When to carry out the abort that a rank has asked for, in ms; 0: none has. */
 static int64_t abort_when(void)
 {
     if (!hl_mx.abort.at || hl_mx.ending) {
@@ -207,7 +209,7 @@ static void carry_out_abort(void)
     if (!hl_mx.abort.at || hl_mx.ending) {
         return;
     }
-    if (hl_mx.abort.code & 0xff) { /* 0: a rank ends the job as a success (shmem_global_exit) */
+    if (hl_mx.abort.code & 0xff) { /* 0: shmem_global_exit ends the job as a success */
         hl_mx_say("rank %d aborted the job with code %ld", hl_mx.abort.rank, hl_mx.abort.code);
     }
     hl_mx_end((int)(hl_mx.abort.code & 0xff), 0, HL_MX_GRACE_DEATH);
@@ -215,7 +217,7 @@ static void carry_out_abort(void)
 
 static void child_signal(pid_t pid)
 {
-    hl_mx_guard_look(); /* several deaths may be one signal */
+    hl_mx_guard_look(); /* one signal may stand for several deaths */
     for (int i = 0; i < hl_mx.size; i++) {
         if (hl_mx.rank[i].pid == pid) {
             return;
@@ -226,13 +228,13 @@ static void child_signal(pid_t pid)
     }
 }
 
-/* Whoever typed Ctrl-C knows it. */
+/* Ends the job after a signal of the user. `typed`: by Ctrl-C, of which the user need not be told. */
 static void end_by_signal(int sig, bool typed)
 {
     bool first = !hl_mx.ending;
     hl_mx.hurried = true;
     if (!first) {
-        kill_all(); /* asked twice */
+        kill_all(); /* the user has asked twice */
     }
     hl_mx_end(128 + sig, sig, HL_MX_GRACE_USER);
     if (first && !typed) {
@@ -311,7 +313,7 @@ static void dispatch(const struct epoll_event *e)
     }
 }
 
-/* Does what has become due and returns the milliseconds until the next, -1: nothing is planned. */
+/* Does what has become due and returns the milliseconds until the next thing, -1: there is none. */
 static int timers(void)
 {
     int64_t now = hl_mx_now_ms(), next = -1;
@@ -356,7 +358,7 @@ void hl_mx_run(void)
     carry_out_abort();
 }
 
-/* Parent of a process, 0 if it has gone. */
+/* The parent of a process, 0 if the process has gone. */
 static pid_t parent_of(pid_t pid)
 {
     char path[40], text[512] = "", *p;
@@ -370,7 +372,7 @@ static pid_t parent_of(pid_t pid)
     return p && strlen(p) > 4 ? (pid_t)strtol(p + 4, NULL, 10) : 0;
 }
 
-/* Has it left its rank's process group? As subreaper the launcher has become its parent. */
+/* Is the process one that a rank left behind? The launcher, a subreaper, has become its parent. */
 static bool is_stray(int proc, const char *name)
 {
     pid_t pid = (pid_t)strtol(name, NULL, 10);
@@ -380,7 +382,7 @@ static bool is_stray(int proc, const char *name)
 
 void hl_mx_cleanup(void)
 {
-    bool left = false; /* it has had its time */
+    bool left = false; /* a rank is left that should have ended by now */
     signal_all(SIGKILL);
     hl_mx_out_finish(!hl_mx.hurried);
     for (int i = 0; i < hl_mx.size; i++) {

@@ -1,4 +1,4 @@
-/* mpiexec: the job's key-value space. Kept until the launcher ends. */
+/* mpiexec: the job's key-value space, kept until the launcher ends. */
 #include "mx.h"
 
 #include <stdlib.h>

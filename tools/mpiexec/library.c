@@ -1,6 +1,6 @@
-/* mpiexec: the folder of the libraries that were installed, or built, with this launcher. Ranks get it at the
- * end of their LD_LIBRARY_PATH: a program that was linked without a run path would not start, and what the
- * user has put there comes first. */
+/* mpiexec: finds the folder of the libraries that were installed, or built, with this launcher. Ranks get it
+ * at the end of their LD_LIBRARY_PATH, behind the user's folders: without it a program that was linked
+ * without a run path would not start. */
 #include "hl_build.h"
 #include "mx.h"
 
@@ -11,7 +11,7 @@
 
 static const char name[] = "LD_LIBRARY_PATH=";
 
-/* The folder `at` of the launcher's own if the library lies there, else NULL. */
+/* Folder `at`, relative to the launcher's own, if the library lies there, else NULL. From hl_mx_alloc. */
 static char *find_library(const char *exe, size_t dir_len, const char *at)
 {
     size_t cap = dir_len + strlen(at) + 40;
@@ -24,8 +24,8 @@ static char *find_library(const char *exe, size_t dir_len, const char *at)
     return folder;
 }
 
-/* Where the C library is, the loader looks anyway, and after the run paths of programs: the system's folder
- * in front of those would hide their own libraries. */
+/* Does the loader search the folder anyway? It does where the C library lies, but only after the run paths of
+ * programs: this folder in front of those would hide their own libraries. */
 static bool is_searched(const char *folder)
 {
     char path[4200];
@@ -35,7 +35,8 @@ static bool is_searched(const char *folder)
 
 const char *hl_mx_library_folder(void)
 {
-    static const char *const places[] = {HL_LIBDIR_FROM_BIN, "../lib"}; /* installed; in the build folder */
+    static const char *const places[] = {HL_LIBDIR_FROM_BIN, "../lib"}; /* when installed; in the build
+                                                                         * folder */
     static char *folder;
     char exe[4096];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);
@@ -49,7 +50,7 @@ const char *hl_mx_library_folder(void)
     return folder;
 }
 
-/* Is `folder` one of those between colons? */
+/* Is `folder` in `list`, between colons? */
 static bool is_listed(const char *list, const char *folder)
 {
     size_t len = strlen(folder);

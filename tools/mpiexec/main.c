@@ -1,5 +1,5 @@
 /* mpiexec (also mpirun, oshrun): starts the ranks of a parallel program on this machine, serves their
- * start-up exchange (PMI-1), forwards their output, and sees to it that all end together and nothing is left
+ * start-up exchange (PMI-1), forwards their output, and makes sure that all end together and nothing is left
  * behind. */
 #include "mx.h"
 
@@ -17,8 +17,9 @@
 static sigset_t old_mask;
 static struct sigaction old_pipe, old_ttin, old_chld;
 
-/* A closing terminal or Ctrl-C is not for who was started under nohup, or in the background by a shell
- * without job control. A signal that is blocked would be kept for the launcher all the same. */
+/* Should the signal stay ignored? A closing terminal or Ctrl-C does not concern a launcher that was started
+ * under nohup, or in the background by a shell without job control. It must not be blocked then: the kernel
+ * keeps a blocked signal although it is ignored. */
 static bool stays_ignored(int sig)
 {
     struct sigaction now;
@@ -26,9 +27,8 @@ static bool stays_ignored(int sig)
            now.sa_handler == SIG_IGN;
 }
 
-/* Descriptors 0 to 2 exist before anything else is opened, so that no pipe can take their place. The first
- * free number behind them is kept for the ranks' PMI_FD. False: whoever started us had closed standard
- * output. */
+/* Opens descriptors 0 to 2 if they are closed, before any other, so that no pipe can take their place. The
+ * first free number behind them is kept for the ranks' PMI_FD. False: standard output was closed. */
 static bool open_standard(void)
 {
     bool out = fcntl(1, F_GETFD) >= 0;
@@ -41,7 +41,7 @@ static bool open_standard(void)
     return out;
 }
 
-/* Nothing works without it; said before any rank exists. */
+/* Ends the launcher with a message unless `have`; used before any rank exists. */
 static void must(bool have, const char *what)
 {
     if (have) {
@@ -83,7 +83,8 @@ void hl_mx_signals_restore(void)
 static void random_hex(char out[33])
 {
     unsigned char raw[16];
-    if (getrandom(raw, sizeof raw, 0) != (ssize_t)sizeof raw) { /* so few bytes come at once or not at all */
+    if (getrandom(raw, sizeof raw, 0) != (ssize_t)sizeof raw) { /* a few bytes come in one piece or not at
+                                                                 * all */
         int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
         must(fd >= 0 && read(fd, raw, sizeof raw) == (ssize_t)sizeof raw,
              "random numbers (getrandom, /dev/urandom)");

@@ -1,16 +1,17 @@
-/* mpiexec: was it the memory limit of our control group (a container's, a batch job's) that killed a rank?
- * The kernel counts its kills there. */
+/* mpiexec: finds out whether the memory limit of the control group (of a container or batch job) has killed a
+ * rank. The kernel counts its kills there. */
 #include "mx.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-static char group[400]; /* its folder; "": none is known */
+static char group[400]; /* folder of the control group; "": none is known */
 static bool unified;
-static uint64_t kills; /* counted so far */
+static uint64_t kills; /* kills that were counted so far */
 
-/* The number behind `word` (alone in its line when that is "") in a file of the group. */
+/* Reads the number behind `word` (or, if that is "", the number alone in its line) from a file of the
+ * group. */
 static bool number_in(const char *file, const char *word, uint64_t *out)
 {
     char path[sizeof group + 40], line[128];

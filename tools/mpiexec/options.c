@@ -1,6 +1,6 @@
-/* mpiexec: THE table of options: what is honoured here, and what users of Hydra, Open MPI, Intel MPI and
- * Slurm have in their scripts. Those without a counterpart are accepted where the program computes the same
- * without, else refused with what to write instead. */
+/* mpiexec: THE table of options: those that are honoured, and those that users of Hydra, Open MPI, Intel MPI
+ * and Slurm have in their scripts. An option without a counterpart is accepted if the program computes the
+ * same without it, else refused with what to write instead. */
 #include "options.h"
 
 #define PART(id, name, values, text) {name, HL_MX_OPT_##id, values, text},

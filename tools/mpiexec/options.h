@@ -1,5 +1,5 @@
-/* mpiexec: what an option of the command line is. All rules follow from its row in options.c: reading it,
- * --help and the manual page, which a test compares. */
+/* mpiexec: options of the command line. How an option is read, --help and the manual page (a test compares
+ * it) follow from its row in options.c. */
 #ifndef HL_MX_OPTIONS_H
 #define HL_MX_OPTIONS_H
 
@@ -31,19 +31,19 @@ enum hl_mx_opt {
     HL_MX_OPT_VERSION,
     /* Of other launchers, without a counterpart */
     HL_MX_OPT_RANK,
-    HL_MX_OPT_NOTHING, /* accepted, and named in the line about such */
+    HL_MX_OPT_NOTHING, /* accepted, and named in the line about such options */
     HL_MX_OPT_REFUSED
 };
 
-/* Two words, or one with `=`. */
+/* Values that are two words, or one with `=`. */
 #define HL_MX_PAIR "NAME VALUE"
 
-/* One spelling. Rows without `text` are further spellings of what the last row with one tells of. */
+/* One spelling of an option. Rows without `text` are further spellings of the last row with one. */
 struct hl_mx_row {
     const char *name;
     enum hl_mx_opt id;
-    const char *values; /* what follows, as --help names it: words between blanks; "": nothing */
-    const char *text;   /* what it does; why it has no effect; what to write instead */
+    const char *values; /* the values that follow, as --help names them: words between blanks; "": none */
+    const char *text;   /* what it does, or why it has no effect, or what to write instead */
 };
 extern const struct hl_mx_row hl_mx_rows[];
 extern const int hl_mx_row_count;

@@ -1,4 +1,5 @@
-/* mpiexec: the command line. One table of options; one dash or two, value after a blank or `=`. */
+/* mpiexec: reads the command line by the table of options: one dash or two, the value behind a blank or
+ * `=`. */
 #include "hl_build.h"
 #include "mx.h"
 #include "options.h"
@@ -51,7 +52,7 @@ const char *hl_mx_env_get(const struct hl_mx_opts *o, const struct hl_mx_part *p
     return found ? found : find_pair(environ, n, name);
 }
 
-/* Says what to write instead of an option of other launchers. */
+/* Refuses an option of other launchers and prints what to write instead. */
 static int refuse_row(const struct hl_mx_row *r, const char *arg)
 {
     char shown[1024];
@@ -80,7 +81,7 @@ static int refuse_unknown(const char *arg, const char *name)
                     near);
 }
 
-/* Notes what has no effect, for the one line about such. */
+/* Notes an option without effect, for the one line that names them. */
 static int note(struct hl_mx_opts *o, const char *arg, const char *value)
 {
     size_t had = o->unused ? strlen(o->unused) : 0, cap = had + strlen(arg) + strlen(value) + 4;
@@ -114,7 +115,7 @@ static int set_timeout(struct hl_mx_opts *o, const char *arg, const char *text)
     return -1;
 }
 
-/* Does `text` begin with this word, whatever the case of its letters, and does it end there or at a colon? */
+/* Does `text` begin with `word`, in any case of letters, followed by its end or a colon? */
 static bool begins_with(const char *text, const char *word)
 {
     size_t n = strlen(word);
@@ -147,7 +148,7 @@ static int set_bind(struct hl_mx_opts *o, const char *arg, const char *text)
     return -1;
 }
 
-/* "ppr:N:node": ranks on each machine. Returns what follows, or NULL after having said why. */
+/* Takes "ppr:N:node", ranks on each machine. Returns what follows, or NULL after an error message. */
 static const char *take_ppr(struct hl_mx_part *p, const char *arg, const char *text)
 {
     int n = 0;
@@ -170,7 +171,7 @@ static const char *take_ppr(struct hl_mx_part *p, const char *arg, const char *t
     return of + 1 + strlen("node");
 }
 
-/* What follows the place to map by, from its colon on: words between commas or colons. */
+/* Takes the modifiers behind the place to map by: words between commas or colons. */
 static int set_map_words(struct hl_mx_opts *o, const char *arg, const char *text, const char *words)
 {
     static const char *const idle[] = {"nooversubscribe", "span", "inherit",
@@ -213,7 +214,7 @@ static int set_map(struct hl_mx_opts *o, struct hl_mx_part *p, const char *arg, 
     return COMPLAIN("%s %s: must be slot, core, hwthread, numa, socket, node or ppr:N:node", arg, text);
 }
 
-/* How ranks are numbered follows from how they are placed. */
+/* Takes --rank-by: ranks are numbered as they are placed, so only that has no effect and is accepted. */
 static int set_rank_by(struct hl_mx_opts *o, const char *arg, const char *text)
 {
     if (begins_with(text, "slot") || begins_with(text, "core") || begins_with(text, "hwthread") ||
@@ -278,7 +279,7 @@ static int print_help(void)
     return 0;
 }
 
-/* Those of one part. Returns -1, or the exit code. */
+/* Applies an option of one part. Returns -1, or the exit code. */
 static int apply_to_part(struct hl_mx_part *p, const struct hl_mx_row *r, const char *arg, char **v)
 {
     switch (r->id) {
@@ -297,7 +298,7 @@ static int apply_to_part(struct hl_mx_part *p, const struct hl_mx_row *r, const 
     }
 }
 
-/* Those that are flags. */
+/* Sets the flag of an option without values. */
 static int switch_on(struct hl_mx_opts *o, const struct hl_mx_row *r)
 {
     bool *flag = r->id == HL_MX_OPT_LABEL     ? &o->label
@@ -311,7 +312,7 @@ static int switch_on(struct hl_mx_opts *o, const struct hl_mx_row *r)
     return -1;
 }
 
-/* Carries out one option with its values v[]. Returns -1, or the exit code. */
+/* Applies one option with its values v[]. Returns -1, or the exit code. */
 static int apply(struct hl_mx_opts *o, struct hl_mx_part *p, const struct hl_mx_row *r, const char *arg,
                  char **v)
 {
@@ -394,7 +395,7 @@ static int parse_one(struct hl_mx_opts *o, struct hl_mx_part *p, char **argv, in
     return apply(o, p, r, arg, v);
 }
 
-/* The number of its ranks: on one machine that of each machine, where nothing else is said. */
+/* Sets the number of a part's ranks: -n, else the number for each machine, else 1. */
 static void count_ranks(struct hl_mx_opts *o, struct hl_mx_part *p)
 {
     char text[16];
@@ -406,7 +407,7 @@ static void count_ranks(struct hl_mx_opts *o, struct hl_mx_part *p)
     }
 }
 
-/* Reads one part up to `:` or the end; its argv is cut there. Returns -1, or the exit code. */
+/* Reads one part up to `:` or the end, and cuts argv there. Returns -1, or the exit code. */
 static int parse_part(struct hl_mx_opts *o, struct hl_mx_part *p, char **argv, int *at)
 {
     *p = (struct hl_mx_part){.n = 0};
@@ -436,8 +437,8 @@ static int parse_part(struct hl_mx_opts *o, struct hl_mx_part *p, char **argv, i
     return -1;
 }
 
-/* One line for all that other launchers heed, then what is said only to who looks on: suites compare output.
- */
+/* Prints one line that names all options without effect, then hints that only a user on a terminal (or -v)
+ * gets, since test suites compare output. */
 static void tell(struct hl_mx_opts *o)
 {
     bool placed = o->bind != HL_MX_BIND_NONE && o->bind != HL_MX_BIND_LIST;

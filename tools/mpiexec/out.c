@@ -1,7 +1,7 @@
-/* mpiexec: ranks' output, by whole lines, and the launcher's own lines, which never cut into one.
+/* mpiexec: forwards the ranks' output by whole lines; the launcher's own lines never cut into one.
  *
- * pipe of a rank -> its unfinished line -> sink (queue of whole lines) -> descriptor 1 or 2. A sink whose
- * reader is slow stops the reading of the pipes that feed it; it never stops the launcher. */
+ * Pipe of a rank -> its unfinished line -> sink (queue of whole lines) -> descriptor 1 or 2. While a sink's
+ * reader is slow, the pipes that feed it are not read; the launcher itself never stops. */
 #include "mx.h"
 
 #include <errno.h>
@@ -20,8 +20,8 @@
 enum {
     READ_BYTES = 65536,
     LINE_BYTES = 1 << 20,    /* a longer line goes out in pieces */
-    SINK_HIGH = 1 << 20,     /* stop reading above */
-    SINK_LOW = SINK_HIGH / 4 /* go on below */
+    SINK_HIGH = 1 << 20,     /* reading stops above it */
+    SINK_LOW = SINK_HIGH / 4 /* and goes on below */
 };
 
 void hl_mx_queue_add(struct hl_mx_queue *q, const void *data, size_t len)
@@ -39,7 +39,7 @@ void hl_mx_queue_add(struct hl_mx_queue *q, const void *data, size_t len)
         size_t cap = (q->len + len) * 2;
         char *data_new = realloc(q->data, cap);
         if (!data_new) {
-            _exit(1); /* the guardian takes the ranks along */
+            _exit(1); /* the guardians kill the ranks */
         }
         q->data = data_new;
         q->cap = cap;
@@ -57,7 +57,8 @@ void hl_mx_queue_drop(struct hl_mx_queue *q, size_t len)
     }
 }
 
-/* A pipe or terminal is opened again, so that O_NONBLOCK is ours alone and not the user's shell's too. */
+/* Opens a sink. A pipe or terminal is opened again, so that O_NONBLOCK holds for the launcher alone and not
+ * for the user's shell. */
 static void open_sink(struct hl_mx_sink *s, int fd, const struct stat *st)
 {
     char path[32];
@@ -75,7 +76,7 @@ void hl_mx_out_open(void)
 {
     struct stat one = {0}, two = {0};
     if (fstat(1, &one) || fstat(2, &two)) {
-        _exit(1); /* both were opened at the start */
+        _exit(1); /* cannot happen: both were opened at the start */
     }
     open_sink(&hl_mx.sink[0], 1, &one);
     hl_mx.out = hl_mx.err = &hl_mx.sink[0];
@@ -85,7 +86,7 @@ void hl_mx_out_open(void)
     }
 }
 
-/* One write that does not wait; -1 with EAGAIN if it would. */
+/* Writes some bytes without waiting; -1 with EAGAIN if it would wait. */
 static ssize_t write_some(struct hl_mx_sink *s)
 {
     const char *p = s->q.data + s->q.head;
@@ -100,14 +101,15 @@ static ssize_t write_some(struct hl_mx_sink *s)
     return write(s->fd, p, s->careful && s->q.len > 4096 ? 4096 : s->q.len);
 }
 
-/* Its reader has left, or it takes nothing more for another reason: a full disk. */
+/* Gives a sink up: its reader has left, or it takes no more for another reason, such as a full disk. */
 static void give_up(struct hl_mx_sink *s, int why)
 {
     bool left = why == EPIPE || why == ECONNRESET;
     s->dead = true;
     hl_mx_queue_drop(&s->q, s->q.len);
     if (s == hl_mx.out) {
-        hl_mx_end(left ? 128 + SIGPIPE : 1, 0, HL_MX_GRACE_DEATH); /* as a shell reports SIGPIPE */
+        hl_mx_end(left ? 128 + SIGPIPE : 1, 0, HL_MX_GRACE_DEATH); /* the code by which a shell reports
+                                                                    * SIGPIPE */
         if (!left) {
             hl_mx_say("cannot write standard output: %s; ending the job", strerror(why));
         }
@@ -158,7 +160,7 @@ void hl_mx_out_flush(struct hl_mx_sink *s)
     }
 }
 
-/* Puts whole lines, or the unfinished rest of a stream, into its sink. */
+/* Puts whole lines, or the unfinished rest of a stream, into the stream's sink. */
 static void emit(int rank, struct hl_mx_stream *st, const char *p, size_t len)
 {
     struct hl_mx_queue *q = &st->sink->q;
@@ -181,7 +183,7 @@ static void emit(int rank, struct hl_mx_stream *st, const char *p, size_t len)
     }
 }
 
-/* The rest of a stream that ended within a line; with several ranks the line is ended for it. */
+/* Puts out the rest of a stream that ended within a line; with several ranks it adds the line's end. */
 static void emit_rest(int rank, struct hl_mx_stream *st)
 {
     if (st->line.len) {
@@ -193,7 +195,7 @@ static void emit_rest(int rank, struct hl_mx_stream *st)
     }
 }
 
-/* Passes on `len` new bytes. A single rank needs no lines: nobody can cut into them. */
+/* Passes on `len` new bytes. A single rank's output is not held back until lines are whole. */
 static void pass(int rank, struct hl_mx_stream *st, const char *buf, size_t len)
 {
     const char *last = memrchr(buf, '\n', len);
@@ -219,7 +221,7 @@ static void pass(int rank, struct hl_mx_stream *st, const char *buf, size_t len)
     }
 }
 
-static int64_t prompt_at; /* rank 0's unfinished lines go to the terminal then; 0: there are none */
+static int64_t prompt_at; /* when rank 0's unfinished lines go to the terminal; 0: there are none */
 
 static void pass_prompt(struct hl_mx_stream *st)
 {
@@ -230,7 +232,7 @@ static void pass_prompt(struct hl_mx_stream *st)
     }
 }
 
-/* Milliseconds until rank 0's unfinished lines go out, or -1; passes them on when the time has come. */
+/* Milliseconds until rank 0's unfinished lines are due, or -1; passes them on when the time has come. */
 int hl_mx_out_wait_ms(void)
 {
     int64_t left = prompt_at - hl_mx_now_ms();
@@ -271,7 +273,7 @@ void hl_mx_out_read(int rank, bool err)
     hl_mx_out_flush(st->sink);
 }
 
-/* Reads what is in a pipe now; its writers may live on. */
+/* Reads what is in a pipe now; processes may still have it open for writing. */
 static void drain(int rank, bool err)
 {
     struct hl_mx_stream *st = err ? &hl_mx.rank[rank].err : &hl_mx.rank[rank].out;
@@ -326,7 +328,7 @@ void hl_mx_out_finish(bool patient)
     }
 }
 
-/* To our standard error: by its sink, once that is open. */
+/* Writes a line to standard error, by its sink once that is open. */
 static void say_line(const char *line, size_t len)
 {
     if (!hl_mx.err) {
@@ -351,7 +353,7 @@ void hl_mx_say(const char *fmt, ...)
     va_copy(again, a);
     int n = vsnprintf(few + at, cap - at, fmt, a);
     char *all = n >= 0 && at + (size_t)n + 2 > cap ? malloc(at + (size_t)n + 2) : NULL;
-    if (all) { /* else, when memory is what there is none of, the line is cut */
+    if (all) { /* without memory the line is cut */
         cap = at + (size_t)n + 2;
         line = memcpy(all, few, at);
         vsnprintf(line + at, cap - at, fmt, again);

@@ -1,8 +1,8 @@
-/* mpiexec: the PMI-1 server. Requests are lines "cmd=NAME key=value ...", answered in the order they came; a
- * value may hold blanks and comes last. What it speaks beyond the common commands: the key `hotlane_secret`,
- * under --keep-going "hotlane_goes_on=1" in the answer to init and the notice "cmd=hotlane_died rank=R
- * code=C" to ranks that asked for that key, and "cmd=hotlane_absent", by which a rank in the barrier asks who
- * is not. */
+/* mpiexec: the PMI-1 server. Requests are lines "cmd=NAME key=value ...", answered in the order in which they
+ * came; a value may have blanks and comes last. Beyond the common commands there are the key
+ * `hotlane_secret`; under --keep-going "hotlane_goes_on=1" in the answer to init, and the notice
+ * "cmd=hotlane_died rank=R code=C" to ranks that asked for that key; and "cmd=hotlane_absent", by which a
+ * rank in the barrier asks which ranks are not there. */
 #include "mx.h"
 
 #include <errno.h>
@@ -32,8 +32,9 @@ static void hang_up(int rank)
     r->ctl = -1;
 }
 
-/* Nobody listens to the rank any more. Its socket stays open until we end: a program that found it closed
- * would take that for having no launcher, and run alone until the signal comes. */
+/* Ends the job because a rank broke the protocol, and reads no more from it. Its socket stays open until the
+ * launcher ends: a program that found it closed would think that there is no launcher, and run alone until
+ * the signal comes. */
 static void violation(int rank, const char *what)
 {
     struct hl_mx_rank *r = &hl_mx.rank[rank];
@@ -55,7 +56,7 @@ void hl_mx_pmi_write(int rank)
             break;
         }
         if (n < 0) {
-            n = (ssize_t)r->back.len; /* the rank is going: its exit will be judged */
+            n = (ssize_t)r->back.len; /* the rank is ending: its exit will be handled */
         }
         hl_mx_queue_drop(&r->back, (size_t)n);
     }
@@ -91,7 +92,8 @@ __attribute__((format(printf, 2, 3))) static void reply(int rank, const char *fm
     }
 }
 
-/* Value of `key` in a line, or NULL; it ends at the next blank, except that of `value`. */
+/* The value of `key` in a line, or NULL. A value ends at the next blank, but that of the key `value` at the
+ * line's end. */
 static char *field(char *line, const char *key)
 {
     size_t n = strlen(key);
@@ -100,7 +102,7 @@ static char *field(char *line, const char *key)
             return s + n + 1;
         }
         if (!strncmp(s, "value=", 6)) {
-            return NULL; /* nothing follows a value */
+            return NULL; /* nothing follows the key `value` */
         }
     }
     return NULL;
@@ -113,7 +115,7 @@ static void cut(char *field_value)
     }
 }
 
-/* Completes the barrier when everybody is there who can still come. */
+/* Completes the barrier when all ranks are there that can still come. */
 static void check_barrier(void)
 {
     int gone = hl_mx.gone, here = 0;
@@ -207,7 +209,7 @@ bool hl_mx_pmi_dies(int but)
     return false;
 }
 
-/* It is carried out by job.c, when deaths that came before it are known. */
+/* Notes the first abort; job.c carries it out when deaths that came before it are known. */
 static void do_abort(int rank, const char *text)
 {
     hl_mx.rank[rank].aborted = true;
@@ -231,7 +233,8 @@ static void do_barrier(int rank)
     check_barrier();
 }
 
-/* For the watchdog of a rank that waits in the barrier: how many are still to come, and the first of them. */
+/* Answers the watchdog of a rank that waits in the barrier: how many ranks are missing, and the first of
+ * them. */
 static void do_absent(int rank)
 {
     enum { FIRST = 6 };

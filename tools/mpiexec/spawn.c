@@ -1,11 +1,13 @@
 /* mpiexec: starts the ranks.
  *
- * As by vfork: the launcher learns at once whether the program could be run. A rank dies with the launcher
- * (PR_SET_PDEATHSIG); what it started itself is in its process group, which guard.c looks after.
+ * A rank is started as by vfork, so the launcher learns at once whether the program could be run. A rank dies
+ * with the launcher (PR_SET_PDEATHSIG). Processes that the rank starts are in its process group, which
+ * guard.c kills.
  *
- * The launcher has three descriptors for each rank, and a process that begins with copies of all closes them
- * one by one: n ranks, n * n copies. So a rank begins with the launcher's own table, and takes from it what
- * lies below a number: what whoever started the launcher has left open, and a few that are kept for it. */
+ * The launcher has three descriptors for each rank. If each new process began with copies of all and closed
+ * them one by one, n ranks would cost n * n copies. So a rank begins with the launcher's own table, and
+ * copies only what lies below a certain number: descriptors that the launcher inherited, and a few that are
+ * kept for the rank. */
 #include "mx.h"
 
 #include <dirent.h>
@@ -25,23 +27,23 @@
 
 extern char **environ;
 
-/* What a rank's process does between vfork and exec; the launcher's memory is shared until then. */
+/* What a rank's process needs between vfork and exec; it shares the launcher's memory until then. */
 struct plan {
     int in, out, err, ctl;
     char **argv, **envp;
     const char *wdir;
     const cpu_set_t *cpus;
-    volatile int failed;            /* errno of what could not be done */
-    const char *volatile failed_at; /* NULL: exec */
+    volatile int failed;            /* errno of the step that failed */
+    const char *volatile failed_at; /* the step that failed; NULL: exec */
 };
 
-/* Numbers of the rank's ends while it is started, /dev/null between. */
+/* Descriptor numbers of the rank's ends while it is started; in between they are /dev/null. */
 enum { KEPT_IN, KEPT_OUT, KEPT_ERR, KEPT_CTL, KEPT };
 static int kept[KEPT];
-static unsigned own; /* descriptors from this number on are the launcher's; 0: it cannot be told */
-static char *stack;  /* of the process until its exec */
+static unsigned own; /* descriptors from this number on are the launcher's; 0: that is not known */
+static char *stack;  /* stack of a new process until its exec */
 static size_t stack_len;
-static char ***envs; /* of each part; the last slots are rewritten for each rank */
+static char ***envs; /* environment of each part; its last slots are rewritten for each rank */
 static int stdin_fd;
 static struct rlimit old_files;
 static pid_t self;
@@ -86,7 +88,7 @@ static char **make_env(const struct hl_mx_part *p)
         n++;
     }
     char **e = hl_mx_alloc(sizeof *e * (size_t)(n + hl_mx.opt.genv.n + p->env.n + SLOTS + 3));
-    e[k++] = job_pair; /* first: the guardians read the beginning of an environment only */
+    e[k++] = job_pair; /* first, as the guardians read only the beginning of an environment */
     for (int i = 0; i < n; i++) {
         if (!hl_mx_spawn_owns(environ[i])) {
             e[k++] = environ[i];
@@ -109,7 +111,7 @@ static char **make_env(const struct hl_mx_part *p)
     return e;
 }
 
-/* A job that a rank started ends with that rank's job too, hence both names. */
+/* A job that a rank starts also ends with that rank's job, so the variable has both names. */
 static void make_job_pair(void)
 {
     const char *outer = "";
@@ -119,7 +121,7 @@ static void make_job_pair(void)
         }
     }
     if (strlen(outer) > sizeof job_pair / 2) {
-        outer = ""; /* not ours: twenty jobs deep is nobody */
+        outer = ""; /* not a launcher's value: jobs are not nested twenty deep */
     }
     snprintf(job_pair, sizeof job_pair, HL_MX_JOB "=%s%s%s", outer, *outer ? "/" : "", hl_mx.name);
 }
@@ -131,7 +133,7 @@ void hl_mx_spawn_raise(void)
     setrlimit(RLIMIT_NOFILE, &most);
 }
 
-/* The highest descriptor, -1 when there is no telling. */
+/* The highest open descriptor, or -1 when it cannot be found. */
 static int highest_open(void)
 {
     DIR *d = opendir("/proc/self/fd");
@@ -148,7 +150,7 @@ static int highest_open(void)
 
 void hl_mx_spawn_keep(void)
 {
-    bool have = !close_range(~0u, ~0u, CLOSE_RANGE_UNSHARE); /* since Linux 5.9, if the sandbox knows it */
+    bool have = !close_range(~0u, ~0u, CLOSE_RANGE_UNSHARE); /* since Linux 5.9, if the sandbox allows it */
     for (int i = 0; i < KEPT; i++) {
         kept[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
         have = have && kept[i] >= 0;
@@ -156,7 +158,7 @@ void hl_mx_spawn_keep(void)
     own = have ? (unsigned)(highest_open() + 1) : 0;
 }
 
-/* The descriptor gets the number that is kept for it. */
+/* Moves a descriptor to the number that is kept for it. */
 static void keep(int *fd, int as)
 {
     if (own && dup3(*fd, kept[as], O_CLOEXEC) == kept[as]) {
@@ -176,7 +178,8 @@ static void leave(int fd)
     close(fd);
 }
 
-/* As much as execvpe takes for a script's arguments, which are given to /bin/sh, and for a path. */
+/* Makes the stack: as much as execvpe needs for a path and for a script's arguments, which it passes to
+ * /bin/sh. */
 static void make_stack(void)
 {
     size_t most = 0;
@@ -227,7 +230,7 @@ static void child_fail(struct plan *p, const char *what)
     _exit(127);
 }
 
-/* Has it machine code? errno stays. */
+/* Is the file an ELF program? errno is kept. */
 static bool is_binary(const char *path)
 {
     char magic[4] = "";
@@ -241,7 +244,7 @@ static bool is_binary(const char *path)
     return is;
 }
 
-/* As execvpe, which gives to /bin/sh whatever the kernel does not take: a script without its first line, but
+/* Like execvpe, which has /bin/sh run what the kernel refuses. A script without its first line is run so, but
  * not a program that is cut off or of another machine. */
 static void execute(const struct plan *p)
 {
@@ -254,7 +257,7 @@ static void execute(const struct plan *p)
     execvpe(p->argv[0], p->argv, p->envp);
 }
 
-/* Runs in the new process: system calls only. */
+/* Runs in the new process; makes system calls only. */
 static int run_child(void *plan)
 {
     struct plan *p = plan;
@@ -301,12 +304,12 @@ static int open_channels(struct hl_mx_rank *r, struct plan *p)
     }
     r->ctl = c[0];
     p->ctl = c[1];
-    fcntl(o[0], F_SETFL, O_NONBLOCK); /* our ends only: an event may be stale */
+    fcntl(o[0], F_SETFL, O_NONBLOCK); /* only the launcher's ends: an event may be stale */
     fcntl(e[0], F_SETFL, O_NONBLOCK);
     return 0;
 }
 
-/* Returns when the process has a program or has ended: -1 with errno when there is none. */
+/* Starts a process; returns when it has called exec or has ended. -1 with errno: there is no process. */
 static pid_t start_process(struct plan *p)
 {
     keep(&p->out, KEPT_OUT);
@@ -350,7 +353,7 @@ int hl_mx_spawn(int rank)
 {
     struct hl_mx_rank *r = &hl_mx.rank[rank];
     const struct hl_mx_part *part = &hl_mx.opt.part[r->part];
-    static struct plan p; /* static: written by the vfork child */
+    static struct plan p; /* static: the new process writes to it */
     p = (struct plan){.in = rank ? hl_mx.pmi_slot : stdin_fd,
                       .argv = part->argv,
                       .envp = envs[r->part],
