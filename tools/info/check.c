@@ -1,4 +1,4 @@
-/* hotlane-info --check: the order of the topics, and how the lines look. */
+/* hotlane-info --check: the order of the topics, and the printing of the lines. */
 #include "check.h"
 
 #include "boot.h"
@@ -82,7 +82,7 @@ static void check_variables(struct check *c)
     }
 }
 
-/* What a rank would do first is done: the launcher is asked, the node's ranks meet. */
+/* Checks the start: does what a rank does first, that is, asks the launcher, and the node's ranks meet. */
 void check_start(struct check *c)
 {
     static const char *const batch[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "COBALT_JOBID"};
@@ -135,7 +135,7 @@ static void print_json(const struct check *c, const int *sums)
     printf("\n  ],\n  \"broken\": %d\n}\n", sums[CHECK_BROKEN]);
 }
 
-/* Ranks that pretend to be on other nodes are here all the same. */
+/* Do ranks pretend to be on other nodes? They are on this machine all the same. */
 static bool pretends(void)
 {
     return strcmp(hl_conf.near, "1") != 0 || hl_conf.cliques > 1;

@@ -1,4 +1,5 @@
-/* What the kernel allows this process: limits of resources, and the calls that some sandboxes forbid. */
+/* Checks what the kernel allows this process: limits of resources, and system calls that some sandboxes
+ * forbid. */
 #include "check.h"
 
 #include "err.h"
@@ -21,11 +22,11 @@
 
 #define MIB ((uint64_t)1 << 20)
 
-/* What a rank needs at least, and what it is content with. */
+/* What a rank needs at least, and what is enough for it. */
 static const struct limit {
     const char *name, *option, *conf, *why;
     int resource;
-    uint64_t unit; /* of ulimit's number, bytes */
+    uint64_t unit; /* bytes of one unit of ulimit */
     uint64_t least, enough;
 } limits[] = {
     {"open files", "-n", "nofile", "a rank needs a few for each lane and each peer on the network",
@@ -51,7 +52,7 @@ static void check_limit(struct check *c, const struct limit *l)
     if (getrlimit((__rlimit_resource_t)l->resource, &r) != 0) {
         return;
     }
-    /* The library raises the soft limit of open files to the hard one by itself. */
+    /* The library itself raises the soft limit of open files to the hard one. */
     rlim_t have = l->resource == RLIMIT_NOFILE ? r.rlim_max : r.rlim_cur;
     if (have == RLIM_INFINITY || have >= l->enough) {
         snprintf(number, sizeof number, "%" PRIu64, (uint64_t)have / l->unit);
@@ -80,7 +81,7 @@ static void check_limit(struct check *c, const struct limit *l)
     }
 }
 
-/* Whom the kernel lets lock memory without limit. */
+/* May this process lock memory without limit? */
 static bool may_lock(void)
 {
     struct __user_cap_header_struct head = {_LINUX_CAPABILITY_VERSION_3, 0};
@@ -150,7 +151,7 @@ static bool is_refusal(int e)
 static bool is_filtered(void)
 {
     int mode = prctl(PR_GET_SECCOMP);
-    return mode == 2 || (mode < 0 && errno != EINVAL); /* or it refuses this call, too */
+    return mode == 2 || (mode < 0 && errno != EINVAL); /* or the filter refuses this call, too */
 }
 
 static const char *by_filter(int e)
@@ -160,7 +161,8 @@ static const char *by_filter(int e)
                            : " (no filter of system calls is set)";
 }
 
-/* What to do about a call that failed with `e`: `filter` if a filter may have done it. */
+/* What to do about a system call that failed with `e`; `filter`: the advice if a filter may have refused
+ * it. */
 static const char *refusal_fix(int e, const char *filter)
 {
     return is_refusal(e) && is_filtered() ? filter
@@ -190,7 +192,8 @@ static void check_shared(struct check *c)
     }
 }
 
-/* A child reads its parent, which a restricted ptrace forbids as it forbids it between ranks. 0 or errno. */
+/* Has a child read its parent's memory. A restricted ptrace forbids that as it does between ranks. 0 or
+ * errno. */
 static int read_other(void)
 {
     uint64_t word = 42, copy = 0;

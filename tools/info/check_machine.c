@@ -1,4 +1,4 @@
-/* What the machine offers: cores for the threads, the network, memory. */
+/* Checks what the machine offers: cores for the threads, the network, memory. */
 #include "check.h"
 
 #include "cgroup.h"
@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Threads of OpenMP's outermost level; 0: not said, -1: no number. */
+/* Threads of OpenMP's outermost level; 0: not given, -1: not a number. */
 static long threads_asked(const char **text)
 {
     char *end;
@@ -58,7 +58,8 @@ void check_cores(struct check *c, int ranks, int cpus)
 
 /* ---- network ---- */
 
-/* Of a network that does not open: the library is not there, or something else. */
+/* What to do about a network that does not open with error `said`: libfabric may be missing, or something
+ * else. */
 static const char *network_fix(const char *said)
 {
     bool absent = strstr(said, "libfabric.so.1: cannot open") != NULL;
@@ -157,7 +158,7 @@ static void check_pools(struct check *c)
         check_say(c, CHECK_OK, "huge pages", "this kernel offers none");
         return;
     }
-    /* What is written is the size of the pool, in which other pages may be in use. */
+    /* The command writes the size of the whole pool, of which other programs may use pages. */
     size_t page = want > hl_topo_page() ? want : f->pages[1];
     uint64_t more = hl_max_size(((size_t)1 << 30) / page, 1);
     more += hl_topo_page_pool(page, &pool) ? pool.total : 0;

@@ -1,4 +1,4 @@
-/* hotlane-info --explain NAME: what an error class or a variable means. */
+/* hotlane-info --explain NAME: prints what an error class or a variable means. */
 #include "explain.h"
 #include "info.h"
 
@@ -8,7 +8,7 @@
 
 #define COLUMNS 100
 
-/* Words between blanks, in lines of at most COLUMNS, each indented by four. */
+/* Prints words in lines of at most COLUMNS, each indented by four. */
 static void print_folded(const char *text)
 {
     for (size_t at = 0; *text != '\0';) {
@@ -44,7 +44,7 @@ static void print_error(const struct info_error *e)
     }
 }
 
-/* Nothing has this name: what could be meant, and what there is. */
+/* Nothing has this name: prints what could be meant, and what names there are, and ends. */
 _Noreturn static void refuse_name(const struct facts *f)
 {
     const char *meant = NULL;

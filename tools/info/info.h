@@ -1,4 +1,4 @@
-/* hotlane-info: the facts it shows, and the ways of showing them. */
+/* hotlane-info: the facts that it shows, and the functions that show them. */
 #ifndef HL_INFO_H
 #define HL_INFO_H
 
@@ -8,54 +8,55 @@
 
 #include <limits.h>
 
-/* A small piece of memory, allocated as a program's would be. */
+/* A small piece of memory, allocated as for a program. */
 struct trial {
     bool made; /* false: nothing was tried */
     size_t len;
     int rc;
-    char error[1024]; /* its text; with rc 0: why nobody knows on which nodes it is */
+    char error[1024]; /* the error's text; with rc 0: why it is not known on which nodes the memory is */
     struct hl_mem_got got;
 };
 
 struct facts {
     const struct hl_var *vars;
     size_t var_count;
-    int conf_rc;           /* of reading the settings */
+    int conf_rc;           /* result of reading the settings */
     char conf_error[1024]; /* its text */
     char prefix[PATH_MAX];
-    const struct hl_topo *topo; /* NULL: see hl_topo_why */
-    const char *machine;        /* the file it was read from; NULL: this machine */
-    struct hl_mem_wish wish;    /* the environment's */
+    const struct hl_topo *topo; /* NULL: unknown, hl_topo_why says why */
+    const char *machine;        /* the file from which topo was read; NULL: from this machine */
+    struct hl_mem_wish wish;    /* what the environment asks for */
     struct trial trial;
-    char notes[16][400]; /* on memory, for who wishes that */
+    char notes[16][400]; /* on memory, for a user with this wish */
     int note_count;
-    int cpus; /* that this process may use */
+    int cpus; /* number that this process may use */
     size_t pages[16], page_count;
-    int net_rc;     /* of choosing a provider */
-    char net[1024]; /* why this one, or why none */
+    int net_rc;     /* result of choosing a provider */
+    char net[1024]; /* why this provider, or why none */
     int lanes;
-    const char *asked; /* the name that --explain was given */
+    const char *asked; /* the name given to --explain */
 };
 
-/* Tries what the environment wishes of memory, on this machine only, and takes the notes. */
+/* Tries the memory that the environment asks for, on this machine only, and writes the notes. */
 void info_try_memory(struct facts *f);
 
-/* Nodes on which the environment wishes memory for a thread on `cpu`; 0: where the system places it. */
+/* Nodes on which the environment wants memory for a thread on `cpu`; 0: those that the system chooses. */
 hl_topo_set info_wanted(const struct facts *f, int cpu);
 
-/* CPUs with the same home node see the same nodes nearest: row `which` has the home, one of its CPUs, and all
- * of them as people write them. False behind the last. */
+/* Home nodes: all CPUs of a home node have the same nearest nodes. Fills *out for the which-th home node: its
+ * number, one of its CPUs, and all of them as people write them. False behind the last. */
 struct info_home {
     int home, cpu;
     char cpus[512];
 };
 bool info_homes(const struct hl_topo *t, int which, struct info_home *out);
 
-/* The variables that wish something of memory, in the order of the table; NULL behind the last. */
+/* The which-th variable that asks for something of memory, in the order of the table; NULL behind the
+ * last. */
 const struct hl_var *info_memory_var(const struct facts *f, int which);
 
 void info_network(const struct facts *f);
-void info_network_json(const struct facts *f); /* a member and its comma */
+void info_network_json(const struct facts *f); /* prints a member and its comma */
 void info_memory(const struct facts *f);
 void info_memory_json(const struct facts *f);
 void info_text(const struct facts *f);
@@ -63,22 +64,23 @@ void info_json(const struct facts *f);
 void info_env_json(const struct facts *f);
 void info_functions_json(const struct facts *f);
 void info_env(const struct facts *f);
-void info_variable(const struct hl_var *v); /* one of those that info_env shows */
+void info_variable(const struct hl_var *v); /* shows one variable as info_env does */
 
-/* What the error class or variable f->asked means; ends with 2 when there is neither of that name. */
+/* Prints what the error class or variable f->asked means; ends the program with 2 when neither has that
+ * name. */
 void info_explain(const struct facts *f);
 void info_markdown(const struct facts *f);
 
-/* "name": "value", quoted as JSON wants it, and `end` behind. */
+/* Prints "name": "value", quoted as JSON requires, and `end` behind it. */
 void info_json_pair(const char *name, const char *value, const char *end);
 
-/* What values a variable takes, in words. */
+/* Writes which values a variable may have, in words. */
 void info_values(const struct hl_var *v, char *out, size_t cap);
 
-/* Bytes in the largest unit that divides them, as in 64 MiB. */
+/* Writes bytes in the largest unit that divides them, like 64 MiB. */
 void info_bytes(uint64_t bytes, char *out, size_t cap);
 
-/* The build in one row each: name and value. Returns false behind the last. */
+/* The which-th fact of the build: its name and value. False behind the last. */
 bool info_build(int which, const char **name, const char **value);
 
 #endif

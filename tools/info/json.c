@@ -1,4 +1,4 @@
-/* The report for programs. */
+/* The report as JSON, for programs. */
 #include "info.h"
 
 #include "fab.h"

@@ -1,4 +1,4 @@
-/* hotlane-info: what this installation is, sees and would do. */
+/* hotlane-info: shows what this installation is, what it finds on this machine and what it would choose. */
 #include "info.h"
 
 #include "check.h"
@@ -51,7 +51,7 @@ static void show_functions(const struct facts *f)
     }
 }
 
-/* Shown by info_check and info_prove, which say how it went. */
+/* A place in the table of reports only: info_check and info_prove print their own. */
 static void show_check(const struct facts *f)
 {
     (void)f;
@@ -66,7 +66,7 @@ struct options {
     void (*show)(const struct facts *);
     const char *machine, *root, *asked;
     bool network, json;
-    double seconds; /* of --prove; negative: not given */
+    double seconds; /* seconds of --prove; negative: not given */
 };
 
 static const struct option longs[] = {
@@ -87,7 +87,7 @@ static const struct option longs[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* What is no option, with the one that was meant. */
+/* Refuses a word that is no option, and prints the one that may have been meant. */
 _Noreturn static void refuse(const char *word)
 {
     const char *meant = NULL, *letters = word + strspn(word, "-");
@@ -121,7 +121,7 @@ static double seconds_of(const char *text)
     return seconds;
 }
 
-/* An option that does not choose a report. */
+/* Takes an option that does not choose a report. */
 static void take(int c, struct options *o)
 {
     switch (c) {
@@ -162,7 +162,7 @@ static const char *name_of(int letter)
     return o->name;
 }
 
-/* The report that was asked for: one, not a second beside it. */
+/* Chooses the report; a second one beside it is refused. */
 static int choose(int before, int now)
 {
     if (before != 0 && before != now) {
@@ -248,7 +248,7 @@ static void find_network(bool wanted, struct facts *f)
     f->lanes = (int)hl_lane_plan(true, hl_topo_cpu_count());
 }
 
-/* The settings, or why they are refused. */
+/* Reads the settings, or notes why they are refused. */
 static void find_settings(struct facts *f)
 {
     f->conf_rc = hl_conf_load();
@@ -259,7 +259,7 @@ static void find_settings(struct facts *f)
     }
 }
 
-/* The exit code; 1 when what was shown does not reach its reader: a full disk. */
+/* Returns the exit code; 1 when the output could not be written, as on a full disk. */
 static int shown(int code)
 {
     if (fflush(stdout) == 0 && ferror(stdout) == 0) {
@@ -304,7 +304,7 @@ int main(int argc, char **argv)
     }
     o.show(&f);
     if (f.conf_rc != 0) {
-        (void)fflush(stdout); /* the line follows the report, also where both go to one file */
+        (void)fflush(stdout); /* so that the line follows the report where both go to one file */
         fprintf(stderr, "hotlane-info: %s\n", f.conf_error);
     }
     return shown((f.conf_rc != 0 && o.show != info_markdown) || f.trial.rc != 0);

@@ -1,4 +1,4 @@
-/* Memory: what the environment wishes, what a request gets, and what the user should know about it. */
+/* Memory: what the environment asks for, what a request gets, and what the user should know about it. */
 #include "info.h"
 
 #include "err.h"
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #define TRIAL_LEAST ((size_t)1 << 20)
-#define TRIAL_SPREAD ((size_t)64 << 20) /* pages larger than this are tried once and not on each node */
+#define TRIAL_SPREAD ((size_t)64 << 20) /* larger pages are tried once and not on each node */
 
 const struct hl_var *info_memory_var(const struct facts *f, int which)
 {
@@ -58,7 +58,7 @@ bool info_homes(const struct hl_topo *t, int which, struct info_home *out)
     return false;
 }
 
-/* The kind that is wished; of HL_MEM_ANY it is not asked. */
+/* The kind of memory that is asked for; not called with HL_MEM_ANY. */
 static enum hl_topo_kind kind_of(const struct facts *f)
 {
     return f->wish.kind == HL_MEM_FAST ? HL_TOPO_FAST : HL_TOPO_DDR;
@@ -127,7 +127,7 @@ static void note_missing(struct facts *f)
     }
 }
 
-/* Pages free on the nodes wished of a thread here, and what may come beyond them. */
+/* Pages that are free on the nodes that a thread here wants, and those that the pool may add. */
 static uint64_t available(const struct facts *f, size_t page, hl_topo_set nodes)
 {
     struct hl_topo_pool pool = {0, 0, 0}, part;
@@ -189,7 +189,7 @@ static void try_one(struct facts *f)
     }
     f->trial.rc = hl_mem_alloc(f->trial.len, &ask, &piece);
     if (f->trial.rc == 0) {
-        memset(piece.addr, 0, f->trial.len); /* plain memory has no place before it is touched */
+        memset(piece.addr, 0, f->trial.len); /* plain memory is on no node before it is touched */
         int known = hl_mem_got(&piece, &f->trial.got);
         snprintf(f->trial.error, sizeof f->trial.error, "%s", known != 0 ? hl_err_text(known) : "");
         hl_mem_free(&piece);
@@ -207,7 +207,7 @@ void info_try_memory(struct facts *f)
     if (f->topo != NULL) {
         note_nodes(f);
     }
-    if (f->topo != NULL && f->trial.rc == 0) { /* a refusal says itself what is missing */
+    if (f->topo != NULL && f->trial.rc == 0) { /* the text of a refusal already says what is missing */
         note_missing(f);
     }
     if (f->topo != NULL && f->machine == NULL && f->trial.rc == 0) {

@@ -1,4 +1,4 @@
-/* hotlane-info --memory for people. */
+/* hotlane-info --memory as text. */
 #include "info.h"
 
 #include <inttypes.h>
@@ -12,7 +12,7 @@ static bool alike(const struct hl_topo *t, int a, int b)
            (t->allowed >> a & 1) == (t->allowed >> b & 1);
 }
 
-/* "64.0 GiB", or of several nodes "62.5-64.0 GiB each". */
+/* Writes the size of a node, "64.0 GiB", or of several, "62.5-64.0 GiB each". */
 static void write_sizes(const struct hl_topo *t, hl_topo_set set, char *out, size_t cap)
 {
     uint64_t least = UINT64_MAX, most = 0;
@@ -31,7 +31,7 @@ static void write_sizes(const struct hl_topo *t, hl_topo_set set, char *out, siz
              (set & (set - 1)) != 0 ? " each" : "");
 }
 
-/* Nodes that are alike share a line. */
+/* Prints the nodes; those that are alike share a line. */
 static void show_nodes(const struct hl_topo *t)
 {
     hl_topo_set left = t->all;
@@ -76,7 +76,7 @@ static void show_nearest(const struct facts *f)
     }
 }
 
-/* The parts of a pool by node; nodes with equal parts stand together. */
+/* Prints the parts of a pool of pages by node; nodes with equal parts stand together. */
 static void show_parts(size_t page)
 {
     struct hl_topo_pool part[HL_TOPO_NODES];
@@ -117,7 +117,7 @@ static void show_pages(const struct facts *f)
     }
 }
 
-/* On which nodes the wish is, when it names any. */
+/* Prints the nodes that the wish names, if it names any. */
 static void show_wanted(const struct facts *f)
 {
     struct info_home h;

@@ -1,4 +1,4 @@
-/* The network in words: what was taken, what is known of it, and what became of the other providers. */
+/* The network in words: which provider was chosen, what is known about it, and why the others were not. */
 #include "info.h"
 
 #include "fab.h"
@@ -19,7 +19,7 @@ static const char *describe_keys(void)
                                  : "the provider's own";
 }
 
-/* Row i of what is known of the provider that was taken: false behind the last. */
+/* Row i of what is known about the chosen provider; false behind the last. */
 static bool next_fact(int i, const char **name, const char **value)
 {
     static char numbers[96];

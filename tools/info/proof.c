@@ -1,4 +1,4 @@
-/* hotlane-info --prove: the steps, and who runs them. */
+/* hotlane-info --prove: runs the steps in a job, which it starts if need be. */
 #include "proof.h"
 
 #include "boot.h"
@@ -17,7 +17,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#define LIMIT_S 120 /* of a step, beside what is asked for: then something hangs */
+#define LIMIT_S 120 /* seconds of a step, beyond those asked for; after them it counts as hanging */
 
 void proof_fail(struct finding *f, const char *fmt, ...)
 {
@@ -41,16 +41,16 @@ bool proof_went(struct finding *f, int rc, const char *call)
     return rc == MPI_SUCCESS;
 }
 
-/* ---- what hangs ---- */
+/* ---- steps that hang ---- */
 
 static struct {
     pthread_mutex_t lock;
     struct proof *p;
-    const char *step; /* NULL: none is running */
+    const char *step; /* NULL: no step is running */
     uint64_t begin_ns, limit_s;
 } watch = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* A rank that does not get on ends the job; the first one reports before. */
+/* Ends the job because a step hangs on this rank; rank 0 prints the report first. */
 static void give_up(void)
 {
     struct proof *p = watch.p;
@@ -100,8 +100,8 @@ static void watch_step(struct proof *p, const char *step, double seconds)
 
 /* ---- steps ---- */
 
-/* To rank 0: what the first rank found that something failed on, else what rank 0 has done. How many steps
- * have failed all ranks know. */
+/* Gathers a step's results on rank 0: the finding of the first rank that failed, else rank 0's own. All ranks
+ * learn how many steps have failed. */
 static void gather(struct proof *p, const char *name, const struct finding *f)
 {
     struct finding *all = p->me == 0 ? calloc((size_t)p->ranks, sizeof *all) : NULL;
@@ -138,7 +138,8 @@ static void take_step(struct proof *p, const char *name, double seconds,
     watch_step(p, NULL, 0);
 }
 
-/* Each rank for itself, whatever was tried when the network opened. */
+/* Opens the network's endpoints anew on each rank by itself, even if that was tried when the network
+ * opened. */
 static void try_opening(struct proof *p, struct finding *f)
 {
     const char *naps = NULL;
@@ -228,7 +229,7 @@ static int run_steps(struct proof *p)
     return p->failed > 0;
 }
 
-/* Nothing can be tried: the report says why. Every rank has its reason, and one report is enough. */
+/* Nothing can be tried: prints a report that says why. Only one rank prints. */
 static int refuse(struct proof *p, int rc)
 {
     struct finding f = {.failed = false};
@@ -247,7 +248,7 @@ static int refuse(struct proof *p, int rc)
     return 1;
 }
 
-/* The launcher that lies beside this program, under the same suffix. */
+/* Finds the launcher beside this program, with the same suffix of its name. */
 static bool find_launcher(char *out, size_t cap, char *self, size_t self_cap)
 {
     static const char name[] = "hotlane-info";
@@ -262,7 +263,7 @@ static bool find_launcher(char *out, size_t cap, char *self, size_t self_cap)
     return access(out, X_OK) == 0;
 }
 
-/* A process that is alone becomes the launcher of a job of two. */
+/* Becomes, as a process without a launcher, the launcher of a job of two ranks. */
 static int start_pair(struct proof *p, char **argv)
 {
     static char launcher[PATH_MAX + 16], self[PATH_MAX], two[] = "2", option[] = "-n";

@@ -1,6 +1,6 @@
-/* A peer that is lost: a process beside each rank, no rank itself, opens an endpoint and memory of its own. A
- * rank puts there, the process is killed, and the rank puts again: nothing may say that this has arrived, and
- * what tells that the process has died is noted. */
+/* A step: a peer is lost. Beside each rank a process that is no rank opens an endpoint and memory of its own.
+ * The rank puts there, the process is killed, and the rank puts again. The second put must not complete as a
+ * success; what tells that the process has died is noted. */
 #include "proof.h"
 
 #include "boot.h"
@@ -23,13 +23,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LIMIT_NS (UINT64_C(10) * 1000000000) /* for what must come */
-#define LOST_NS (UINT64_C(5) * 1000000000)   /* for what may come: the news of the death */
+#define LIMIT_NS (UINT64_C(10) * 1000000000) /* limit for what must come */
+#define LOST_NS (UINT64_C(5) * 1000000000)   /* limit for what may come: the news of the death */
 #define NAP_MS 1
 
-/* What others need to reach the process. */
+/* What ranks need to reach the process. */
 struct card {
-    char lack[200]; /* why there is none, or "" */
+    char lack[200]; /* why the process cannot be reached, or "" */
     uint8_t name[64];
     size_t name_len;
     uint64_t addr, key;
@@ -68,7 +68,7 @@ static void nap(void)
     (void)nanosleep(&t, NULL);
 }
 
-/* Serves until it is killed. */
+/* The process: opens its endpoint, sends its card, and polls until it is killed. */
 _Noreturn static void be_lost(int fd)
 {
     struct card c = {.lack = ""};
@@ -78,14 +78,14 @@ _Noreturn static void be_lost(int fd)
     if (read(fd, &loopback, sizeof loopback) != sizeof loopback) {
         _exit(0);
     }
-    hl_log_limit(HL_LOG_ERROR); /* what there is to say the rank says */
+    hl_log_limit(HL_LOG_ERROR); /* the rank prints what has to be printed */
     hl_fab.loopback = loopback;
     open_card(&c, &ep);
     if (write(fd, &c, sizeof c) != sizeof c || c.lack[0] != '\0') {
         _exit(0);
     }
     for (;;) {
-        (void)fi_cq_read(ep.cq, &entry, 1); /* providers move when somebody looks */
+        (void)fi_cq_read(ep.cq, &entry, 1); /* providers make progress only when they are polled */
         nap();
     }
 }
@@ -103,7 +103,7 @@ bool proof_lost_start(void)
         if (getppid() != parent) {
             _exit(0);
         }
-        int fd = dup2(ends[1], STDERR_FILENO + 1); /* the launcher's socket is not for it */
+        int fd = dup2(ends[1], STDERR_FILENO + 1); /* the process must not have the launcher's socket */
         closefrom(STDERR_FILENO + 2);
         be_lost(fd);
     }
@@ -141,8 +141,8 @@ struct attempt {
     struct hl_fab_ep ep;
     fi_addr_t peer;
     const struct card *card;
-    uint64_t word, ns; /* what is put; how long the last one took */
-    int error;         /* libfabric's */
+    uint64_t word, ns; /* the word to put; how long the last put took */
+    int error;         /* libfabric's error */
 };
 
 static ssize_t post(struct attempt *a, struct fi_context2 *context)
@@ -158,7 +158,7 @@ static ssize_t post(struct attempt *a, struct fi_context2 *context)
     return fi_writemsg(a->ep.ep, &put, FI_COMPLETION | FI_DELIVERY_COMPLETE);
 }
 
-/* One read of the queue. */
+/* Reads the completion queue once. */
 static enum outcome look(struct attempt *a)
 {
     struct fi_cq_msg_entry entry;
@@ -171,10 +171,10 @@ static enum outcome look(struct attempt *a)
     return n > 0 ? DONE : SILENT;
 }
 
-/* A put, until it is complete or for `limit` nanoseconds. */
+/* Puts, and waits for the completion for at most `limit` nanoseconds. */
 static enum outcome put(struct attempt *a, uint64_t limit)
 {
-    static struct fi_context2 context; /* outlives what never completes */
+    static struct fi_context2 context; /* static: a put that never completes may use it later */
     uint64_t begin = hl_now_ns();
     enum outcome came = SILENT;
     bool posted = false;
@@ -195,7 +195,7 @@ static enum outcome put(struct attempt *a, uint64_t limit)
     return came;
 }
 
-/* Where endpoints listen on TCP, their host says that nobody does any more. */
+/* Does the host of a TCP endpoint say that it listens no more? */
 static bool is_refused(const struct card *c)
 {
     struct hl_fab_tcp_probe k = hl_fab_tcp_probe(c->name, c->name_len);
@@ -241,7 +241,8 @@ static void try_neighbour(struct attempt *a, struct finding *f)
     }
 }
 
-/* All ranks: the neighbour's process is reached, killed, and lost. */
+/* The step, on all ranks: reaches the neighbour's process, which is then killed, and checks that it is
+ * lost. */
 void proof_lost(struct proof *p, struct finding *f)
 {
     struct card mine, card;

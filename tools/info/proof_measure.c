@@ -1,5 +1,5 @@
-/* A few figures of the network between the first rank and the last one, to be compared with what it should
- * do. The others wait. */
+/* A step: measures a few figures of the network between the first rank and the last, to be compared with what
+ * it should reach. The other ranks wait. */
 #include "proof.h"
 
 #include "util.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ENOUGH_S 0.4 /* of each measurement */
+#define ENOUGH_S 0.4 /* seconds of each measurement */
 #define LARGE ((size_t)1 << 20)
 #define AT_ONCE 16
 
@@ -31,7 +31,7 @@ static void flush(struct pair *m)
     (void)proof_went(m->f, MPI_Win_flush(m->last, m->win), "MPI_Win_flush");
 }
 
-/* `n` puts of `len` bytes, flushed together, again and again: seconds of one. */
+/* Times repeated batches of `n` puts of `len` bytes with one flush; returns the seconds of one put. */
 static double time_puts(struct pair *m, int n, int len)
 {
     double begin, took = 0;
@@ -52,7 +52,7 @@ static double time_puts(struct pair *m, int n, int len)
     return took / (double)times;
 }
 
-/* Messages without data there and back, half of a turn. */
+/* Times messages without data there and back; returns half of a round trip in seconds. */
 static double time_messages(struct pair *m)
 {
     enum { TURNS = 2000 };

@@ -1,5 +1,5 @@
-/* Order: messages of one pair overtake each other nowhere, and what tells of data comes behind the data. The
- * ranks stand in a ring: each sends to the next one. */
+/* A step: checks order. Messages between two ranks must not overtake each other, and what announces data must
+ * come after the data. The ranks form a ring: each sends to the next one. */
 #include "proof.h"
 
 #include "hotlane.h"
@@ -10,9 +10,9 @@
 #include <string.h>
 
 #define MESSAGES 200
-#define LONGEST 40000 /* bytes: some with a hand-shake, some without */
+#define LONGEST 40000 /* bytes: some messages go by rendezvous, some eagerly */
 #define TIMES 100
-#define WORDS 512 /* of data that something tells of */
+#define WORDS 512 /* words of data that are announced */
 
 struct ring {
     struct finding *f;
@@ -28,7 +28,7 @@ static size_t length_of(int i)
     return 4 + (i % 3 == 0 ? proof_draw(&state) % LONGEST : proof_draw(&state) % 64);
 }
 
-/* Long and short ones in turn, one tag: each is where its number says. */
+/* Long and short messages in turn with one tag: each must arrive in its place. */
 static void try_messages(struct ring *r)
 {
     unsigned char *out = malloc((size_t)MESSAGES * (LONGEST + 4)), *in = malloc(LONGEST + 4);
@@ -78,7 +78,7 @@ static const uint64_t *fill(uint64_t value)
     return words;
 }
 
-/* Put, flush, message. */
+/* A message that follows a put and its flush must find the data. */
 static void try_messages_behind_puts(struct ring *r)
 {
     for (uint64_t k = 1; k <= TIMES; k++) {
@@ -90,7 +90,7 @@ static void try_messages_behind_puts(struct ring *r)
         (void)proof_went(r->f, rc, "MPI_Sendrecv");
         MPI_Win_sync(r->win);
         check_data(r, k, "a message");
-        MPI_Barrier(MPI_COMM_WORLD); /* before the next put */
+        MPI_Barrier(MPI_COMM_WORLD); /* keeps the next put from overtaking the check */
     }
 }
 
@@ -109,7 +109,7 @@ static void try_flags(struct ring *r)
     }
 }
 
-/* The last of many stores to one word wins. */
+/* Of many accumulates with MPI_REPLACE to one word the last must win. */
 static void try_accumulates(struct ring *r)
 {
     uint64_t values[TIMES], seen = 0;

@@ -1,9 +1,9 @@
-/* Random puts, gets, atomics and messages against a model of what must come of them.
+/* A step: random puts, gets, atomics and messages, compared with a model of their results.
  *
- * Every rank has a slice of each other rank's window that nobody else changes, and a copy of what must be in
- * it. A round has SLOTS operations with targets of their own choice, flushed together; a slot is used by one
- * of them only, so that they may happen in any order. Atomics on one word come in their order. Beside them
- * messages go round, and all ranks add to each other's counters. */
+ * Every rank has a slice of each other rank's window that no other rank changes, and a copy of what must be
+ * in it. A round has SLOTS operations on random targets, flushed together. Only one of them uses a slot, so
+ * they may happen in any order. Atomics on one word come in their order. Meanwhile messages go round, and all
+ * ranks add to each other's counters. */
 #include "proof.h"
 
 #include "util.h"
@@ -15,10 +15,10 @@
 #define SLOTS 64
 #define SLOT 256
 #define WORDS 16
-#define MESSAGES 4                /* of a round to one rank, at most */
-#define MESSAGE ((size_t)1 << 18) /* bytes of one, at most */
-#define BATCH 8                   /* rounds between two questions whether to go on */
-#define COUNTER 64                /* bytes before the slices: the counter */
+#define MESSAGES 4                /* most messages of a round to one rank */
+#define MESSAGE ((size_t)1 << 18) /* most bytes of one */
+#define BATCH 8                   /* rounds after which the ranks agree whether to go on */
+#define COUNTER 64                /* bytes before the slices, for the counter */
 
 struct slice {
     unsigned char slots[SLOTS][SLOT];
@@ -44,10 +44,11 @@ struct oracle {
     MPI_Win win;
     char *base;
     struct slice *model;    /* [ranks] my slice at each */
-    uint64_t *last, *added; /* [ranks] of the counters: the last value that I saw, times that I added */
+    uint64_t *last, *added; /* [ranks] for each rank's counter: the last value that I saw; how often I have
+                             * added */
     struct operation ops[SLOTS];
     unsigned char *out, *in; /* MESSAGES of MESSAGE bytes each */
-    uint64_t done, messages; /* operations, messages that arrived */
+    uint64_t done, messages; /* number of operations, and of messages that arrived */
 };
 
 uint64_t proof_draw(uint64_t *state)
@@ -80,7 +81,7 @@ static MPI_Aint place(const struct oracle *o, size_t offset)
     return (MPI_Aint)(COUNTER + (size_t)o->p->me * sizeof(struct slice) + offset);
 }
 
-/* Bytes of a slot: all that is put or fetched in one call. */
+/* Puts or gets random bytes of a slot by one call. */
 static int move(struct oracle *o, struct operation *op, size_t slot)
 {
     op->offset = below(o, SLOT);
@@ -139,7 +140,7 @@ static void flush(struct oracle *o)
     (void)proof_went(o->f, MPI_Win_flush_all(o->win), "MPI_Win_flush_all");
 }
 
-/* All slots of a target in one call: more than a message without hand-shake carries. */
+/* Puts all slots of a target by one call: more data than an eager message carries. */
 static void put_all(struct oracle *o)
 {
     int target = some_target(o);
@@ -152,7 +153,8 @@ static void put_all(struct oracle *o)
     o->done++;
 }
 
-/* Every addition is seen by who adds next: what a rank fetches from one counter grows. */
+/* Adds to a target's counter. Each addition must be seen by the next, so values that a rank fetches from one
+ * counter must grow. */
 static void count_up(struct oracle *o)
 {
     int target = some_target(o);
@@ -190,7 +192,8 @@ static void operate(struct oracle *o)
 
 /* ---- messages ---- */
 
-/* What rank `from` sends in a round, known to both sides: how many, and the bytes of each. */
+/* What rank `from` sends in a round, which both sides compute: returns the number of messages, and the bytes
+ * and seed of each. */
 static int plan(const struct oracle *o, int from, uint64_t round, size_t len[MESSAGES],
                 uint64_t seed[MESSAGES])
 {
@@ -208,7 +211,7 @@ static void check_messages(struct oracle *o, int from, int n, const size_t *len,
                            const MPI_Status *status)
 {
     for (int i = 0; i < n; i++) {
-        unsigned char *expected = o->out; /* what was sent has left */
+        unsigned char *expected = o->out; /* the messages sent from it have left */
         int got = 0;
         MPI_Get_count(&status[i], MPI_BYTE, &got);
         fill(expected, len[i], seed[i]);
@@ -221,7 +224,7 @@ static void check_messages(struct oracle *o, int from, int n, const size_t *len,
     }
 }
 
-/* To one rank and from one, beside one-sided operations. */
+/* Sends messages to one rank and receives from another, while one-sided operations are under way. */
 static void send_around(struct oracle *o, uint64_t round)
 {
     int ranks = o->p->ranks, shift = 1 + (int)(round % (uint64_t)(ranks - 1));
@@ -247,7 +250,7 @@ static void send_around(struct oracle *o, uint64_t round)
 
 /* ---- the end ---- */
 
-/* The targets look themselves: what is in their memory is what the origins' models say. */
+/* Compares, at the targets, what is in their memory with the origins' models. */
 static void compare_slices(struct oracle *o)
 {
     struct slice *theirs = (void *)o->in;

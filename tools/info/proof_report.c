@@ -1,4 +1,4 @@
-/* The report of hotlane-info --prove: it can be mailed. */
+/* Prints the report of hotlane-info --prove, as text that can be mailed, or as JSON. */
 #include "proof.h"
 
 #include "hl_build.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Ranks from `r` on that run on the same host in the same way: the first behind them. */
+/* The first rank behind `r` that does not run on the same host in the same way. */
 static int same_as(const struct proof *p, int r)
 {
     int next = r + 1;

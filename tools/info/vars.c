@@ -1,4 +1,4 @@
-/* The variables: as a list with values, and as the page of the documentation. */
+/* Prints the variables: as a list with values, and as a page of the documentation. */
 #include "info.h"
 
 #include <inttypes.h>
@@ -17,7 +17,7 @@ void info_bytes(uint64_t bytes, char *out, size_t cap)
     snprintf(out, cap, "%" PRIu64 " %s", bytes, units[unit]);
 }
 
-/* "a|b|c" as "a, b, c". */
+/* Writes "a|b|c" as "a, b, c". */
 static void choices(const char *words, char *out, size_t cap)
 {
     size_t at = 0;

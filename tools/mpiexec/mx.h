@@ -258,7 +258,7 @@ void hl_mx_out_finish(bool patient);
 int hl_mx_out_wait_ms(void);
 /* Prints one line of the launcher. The word rank in `fmt` becomes PE where hl_mx_words says so. */
 void hl_mx_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* How to raise the limit that a system call met, for the end of a message; "" for other errors. */
+/* Which limit a system call has met, for the end of a message; "" for other errors. */
 const char *hl_mx_hint(int error);
 
 /* in.c: standard input of rank 0 */
