@@ -1,4 +1,4 @@
-/* Data access in its forms: where it goes, who takes part, when it ends. */
+/* Data access: checks, finding the place, atomic mode, moving. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -25,7 +25,7 @@ int hl_file_check(const struct hl_file *f, const struct hl_io_call *c)
                : 0;
 }
 
-/* Makes etype `at` of the view the job's place. */
+/* Sets the job's place to etype `at` of the view. */
 static int put_place(struct hl_io_job *j, int64_t at)
 {
     if (at < 0 || __builtin_mul_overflow(at, j->view->unit, &j->at)) {
@@ -34,7 +34,7 @@ static int put_place(struct hl_io_job *j, int64_t at)
     return j->bytes == 0 ? 0 : hl_view_check(j->view, j->at, j->bytes);
 }
 
-/* Takes the place that the call's pointer has, and moves the pointer on if data can be there. */
+/* Takes the place from the call's offset or pointer, and moves the pointer on if data can be there. */
 static int place_access(struct hl_file *f, const struct hl_io_call *c, int64_t etypes, struct hl_io_job *j)
 {
     int64_t at = 0;

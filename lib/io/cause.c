@@ -40,14 +40,14 @@ int hl_io_refused(const char *what, const char *name, int error)
                       strerror_r(error, words, sizeof words), error, name);
 }
 
-/* Somebody has an error: the first one's words for all. */
+/* Called when a rank has an error: all get the text of the first rank that has one. */
 static HL_NOINLINE int tell_cause(struct hl_comm *comm, int err)
 {
     struct {
         int64_t err;
-        char words[512]; /* longer than what hl_io_refused says */
+        char words[512]; /* longer than the texts of hl_io_refused */
     } cause = {.err = err};
-    int least = 0; /* of negative numbers for who failed */
+    int least = 0; /* rank - size of the first rank that failed */
 
     if (err != 0) {
         snprintf(cause.words, sizeof cause.words, "%s", hl_err_text(err));
@@ -64,13 +64,13 @@ static HL_NOINLINE int tell_cause(struct hl_comm *comm, int err)
     return rc != 0 ? rc : hl_err_say((int)cause.err, "rank %d of the file: %s", first, cause.words);
 }
 
-/* What the ranks bring, the smallest of each; known: it is here, and not only what became of it. */
+/* The smallest of all ranks' values. known: they are here, and not only the agreement on them. */
 struct findings {
     int64_t least[3];
     bool known;
 };
 
-/* 0: no error, and all bring the same. */
+/* The result; 0: no error, and all ranks give the same value. */
 enum { DIFFERENT = 1, FAILED };
 
 static int32_t judge_causes(void *findings)
@@ -78,7 +78,7 @@ static int32_t judge_causes(void *findings)
     struct findings *f = findings;
 
     f->known = true;
-    /* The complement's smallest is the largest's complement. */
+    /* The smallest complement is the complement of the largest value. */
     return f->least[0] != 0 ? FAILED : f->least[1] != ~f->least[2] ? DIFFERENT : 0;
 }
 

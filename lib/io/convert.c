@@ -1,4 +1,4 @@
-/* Accesses of data that look other in the file: by way of a buffer, a part of it at a time. */
+/* Accesses to data that have another form in the file: through a buffer, a part at a time. */
 #include <stdlib.h>
 
 #include "access.h"
@@ -12,9 +12,9 @@ struct file_conversion {
     const struct hl_io_call *call;
     const struct hl_io_job *job;
     int64_t each; /* bytes of an element in the file */
-    int64_t done; /* bytes in memory that were moved whole */
-    char *room;   /* of the file's form */
-    int err;      /* the first; conversions that fail do not stop the access */
+    int64_t done; /* bytes of memory that were moved */
+    char *room;   /* the buffer, with data in the file's form */
+    int err;      /* first error; conversions that fail do not stop the access */
 };
 
 static void keep_error(struct file_conversion *k, int err)
@@ -22,7 +22,7 @@ static void keep_error(struct file_conversion *k, int err)
     k->err = k->err != 0 ? k->err : err;
 }
 
-/* The file's bytes of elements from `first` on; returns how many were moved. */
+/* Moves the file's bytes of `n` elements from `first` on; returns how many bytes. */
 static int64_t move_room(struct file_conversion *k, int64_t first, int64_t n)
 {
     struct hl_io_move m;
@@ -42,7 +42,7 @@ static int64_t move_room(struct file_conversion *k, int64_t first, int64_t n)
     return m.done;
 }
 
-/* False when that is all: an error of the file, or its end. */
+/* Moves and converts `n` elements. False when nothing follows: an error of the file, or its end. */
 static bool move_some(struct file_conversion *k, int64_t first, int64_t n)
 {
     const struct hl_io_call *c = k->call;

@@ -55,7 +55,7 @@ static int check_amode(int amode)
     return 0;
 }
 
-/* Before anything is touched: do all ranks ask for the same? */
+/* Checks, before anything is touched, that all ranks ask for the same. */
 static int check_same_ask(struct hl_comm *comm, const struct hl_file_ask *ask)
 {
     int err = ask->err != 0 ? ask->err : check_amode(ask->amode);
@@ -64,7 +64,7 @@ static int check_same_ask(struct hl_comm *comm, const struct hl_file_ask *ask)
         err = hl_err_say(HL_ERR_BAD_FILE, "the file name is empty");
     }
     if (err == 0 && comm->size > 1) {
-        err = hl_rx_start(); /* which answers when somebody dies while they agree */
+        err = hl_rx_start(); /* its thread answers when a rank dies while they agree */
     }
     err = hl_io_agree_value(comm, err, "the mode", ask->amode);
     return err == HL_ERR_NOT_SAME ? hl_err_say(HL_ERR_AMODE, "%s", hl_err_text(err)) : err;
@@ -90,7 +90,7 @@ static int refuse_stream(const char *name, const char *what)
                       what, name);
 }
 
-/* Asked before it is opened: that would wait for the other end. */
+/* Refuses pipes and sockets before they are opened, since opening would wait for the other end. */
 static int check_kind(const char *name)
 {
     struct stat st;
@@ -174,7 +174,7 @@ void hl_file_free(struct hl_file *f)
     hl_comm_free(comm);
 }
 
-/* Both pointers at the end of the file. */
+/* Sets both pointers to the end of the file. */
 static int begin_at_end(struct hl_file *f)
 {
     int64_t size = 0;
@@ -242,7 +242,7 @@ static bool none_open(void *file)
 {
     struct hl_file *f = file;
 
-    return hl_a32_load_acquire(&f->open) == 0; /* acquire: pairs with the subtraction where one ends. */
+    return hl_a32_load_acquire(&f->open) == 0; /* acquire: pairs with the subtraction in land_access. */
 }
 
 static void tell_open(const void *file, struct hl_told *t)
@@ -256,7 +256,8 @@ int hl_file_may_close(struct hl_file *f)
     return hl_io_agree(f->comm, hl_file_check_split(f));
 }
 
-/* Is what has the open file's path still that file? Only while it is open nobody else can have its number. */
+/* Checks that the open file's path still names that file. This must be asked while it is open, when no other
+ * file can have its inode number. */
 static int check_path(const struct hl_file *f)
 {
     struct stat file, there;
@@ -282,7 +283,7 @@ int hl_file_close(struct hl_file *f)
         err = hl_io_refused("closing", f->name, errno);
     }
     f->fd = -1;
-    err = hl_io_agree(f->comm, err); /* also: nobody adds to the shared pointer any more */
+    err = hl_io_agree(f->comm, err); /* from here on nobody adds to the shared pointer */
     if ((f->amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
         gone = hl_io_agree(f->comm, gone == 0 && f->path != NULL ? hl_file_delete(f->path) : gone);
         err = err != 0 ? err : gone;

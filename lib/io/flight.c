@@ -1,4 +1,4 @@
-/* Nonblocking accesses: begun in the call, and what is left carried on by whoever polls. */
+/* Nonblocking accesses: they begin in the call, and threads that poll go on with them. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,16 +9,16 @@
 #include "move.h"
 #include "util.h"
 
-#define STEP ((int64_t)1 << 20) /* bytes: under a millisecond, which others wait for */
+#define STEP ((int64_t)1 << 20) /* bytes of a step: under a millisecond, for which others wait */
 
-/* An access on its way, until its request is finished. */
+/* An access under way, until its request is finished. */
 struct access {
     struct hl_flight flight;
     struct hl_io_move move;
     struct hl_view *view; /* with references */
     struct hl_type *type;
     struct hl_req *request;
-    char words[HL_ERR_TEXT]; /* of its error */
+    char words[HL_ERR_TEXT]; /* text of its error */
 };
 
 static struct access **access_of(struct hl_req *r)
@@ -31,7 +31,7 @@ static bool step_access(struct hl_flight *f)
     return hl_io_move_step(&HL_CONTAINER_OF(f, struct access, flight)->move, STEP);
 }
 
-/* The waiter's thread says what happened, since it may not be the one that met it. */
+/* Gives the text of the error to the thread that waits, which may not be the one that met it. */
 static int tell_failure(struct hl_req *r, MPI_Status *status, bool end)
 {
     struct access *a = *access_of(r);
@@ -65,7 +65,8 @@ static void land_access(struct hl_flight *flight)
         free(a);
     }
     hl_req_done(r);
-    hl_a32_add_full(&f->open, UINT32_MAX); /* full: the last use of the file; pairs with hl_file_close. */
+    /* full: the last use of the file; pairs with the acquire in none_open. */
+    hl_a32_add_full(&f->open, UINT32_MAX);
 }
 
 static int launch(struct hl_file *f, const struct hl_io_call *c, const struct hl_io_job *j, struct hl_req *r)
@@ -89,7 +90,7 @@ static int launch(struct hl_file *f, const struct hl_io_call *c, const struct hl
     hl_a32_add_relaxed(&f->open, 1); /* relaxed: the user closes the file after this call. */
     err = hl_flight_start(&a->flight);
     if (err != 0) {
-        hl_a32_add_full(&f->open, UINT32_MAX); /* full: as above. */
+        hl_a32_add_full(&f->open, UINT32_MAX); /* full: pairs with the acquire in none_open. */
         hl_io_move_fini(&a->move);
         hl_type_unref(a->type);
         free(a);
@@ -97,7 +98,8 @@ static int launch(struct hl_file *f, const struct hl_io_call *c, const struct hl
     return err;
 }
 
-/* At once: nothing to move, a range lock that must not outlive the call, or data that are converted. */
+/* Does the access at once: for nothing to move, a range lock that must not outlive the call, or data that are
+ * converted. */
 static int run_now(struct hl_file *f, const struct hl_io_call *c, const struct hl_io_job *j, struct hl_req *r)
 {
     int64_t bytes = 0;

@@ -1,5 +1,5 @@
-/* Hints of files: the standard's reserved keys are kept as they were given and shown; `file_perm` counts when
- * a file is made. None of the others changes how data are moved. */
+/* Hints of files: the standard's reserved keys are kept and shown as they were given. `file_perm` is used
+ * when a file is made; the others change nothing. */
 #include <stdio.h>
 
 #include "cause.h"
@@ -12,7 +12,7 @@ static const char *const keys[] = {
     "nb_proc",      "num_io_nodes",         "striping_factor", "striping_unit",
 };
 
-/* Adds what `user` says of these keys to what `f` has. */
+/* Copies the values that `user` has for these keys to f's hints. */
 static int lay_over(struct hl_file *f, const struct hl_info *user)
 {
     struct hl_info *fresh = NULL;

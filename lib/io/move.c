@@ -35,7 +35,7 @@ void hl_io_move_fini(struct hl_io_move *m)
     hl_type_cursor_fini(&m->disk);
 }
 
-/* Pieces of memory that are one stretch of the file. */
+/* Pieces of memory that belong to one stretch of the file. */
 struct file_stretch {
     int64_t place, len;
     int n;
@@ -54,7 +54,7 @@ static bool fetch_stretches(struct hl_io_move *m)
     return m->held_len > 0;
 }
 
-/* The next stretch, of about `most` bytes; false at the end. */
+/* Gathers the next stretch, of about `most` bytes; false at the end. */
 static bool gather_pieces(struct hl_io_move *m, int64_t most, struct file_stretch *s)
 {
     s->n = 0;
@@ -92,7 +92,7 @@ static int say_move_refused(const struct hl_io_move *m, const struct file_stretc
                       m->file->name);
 }
 
-/* Leaves out the first `n` bytes. */
+/* Skips the first `n` bytes. */
 static struct iovec *skip(struct iovec *piece, struct iovec *end, size_t n)
 {
     while (piece < end && n >= piece->iov_len) {
@@ -106,13 +106,13 @@ static struct iovec *skip(struct iovec *piece, struct iovec *end, size_t n)
     return piece;
 }
 
-/* Bytes moved at once, or a negative errno. */
+/* One system call: returns the bytes that it moved, or a negative errno. */
 static ssize_t call_system(const struct hl_io_move *m, const struct iovec *piece, int n, int64_t place)
 {
     ssize_t moved;
 
     if (m->write && place >= m->file->most) {
-        return -EFBIG; /* where the system would send a signal that ends the process */
+        return -EFBIG; /* there the system would send a signal that ends the process */
     }
     do {
         moved = m->write ? pwritev(m->file->fd, piece, n, place) : preadv(m->file->fd, piece, n, place);
@@ -123,7 +123,7 @@ static ssize_t call_system(const struct hl_io_move *m, const struct iovec *piece
     return moved < 0 ? -errno : moved;
 }
 
-/* False when nothing more can be moved: an error, or the file has ended. */
+/* Moves a stretch. False when nothing more can be moved: an error, or the file has ended. */
 static bool transfer_stretch(struct hl_io_move *m, struct file_stretch *s)
 {
     struct iovec *piece = s->piece, *end = s->piece + s->n;

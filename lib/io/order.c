@@ -1,12 +1,13 @@
-/* Whether the data of a filetype stand in the order of the file: asked of its loops, once for a loop. */
+/* Finds out whether a filetype's data are in the order of the file, by its loops; each loop is looked at
+ * once. */
 #include "loop.h"
 #include "view.h"
 
-/* Where the blocks below a node begin and end, from its origin. */
+/* Where the blocks below a node begin and end, counted from its origin. */
 struct stretch {
     bool any;
     int64_t first, last; /* beginning of the first block, and of the last one */
-    int64_t end;         /* of the last one */
+    int64_t end;         /* end of the last block */
 };
 
 struct order {
@@ -14,7 +15,7 @@ struct order {
     bool kept;
 };
 
-/* What comes next stands `at` bytes further. */
+/* Adds the stretch `next`, which is `at` bytes further. */
 static void follow_stretch(struct order *o, struct stretch *s, const struct stretch *next, int64_t at)
 {
     if (!next->any) {
@@ -29,7 +30,7 @@ static void follow_stretch(struct order *o, struct stretch *s, const struct stre
     s->end = at + next->end;
 }
 
-/* n of them, `stride` apart. */
+/* The stretch of n copies, `stride` apart. */
 static struct stretch repeat(struct order *o, const struct stretch *one, int64_t n, int64_t stride)
 {
     struct stretch s = {0};

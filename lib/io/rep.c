@@ -13,7 +13,7 @@ static struct hl_rep external32 = {.name = "external32"};
 static struct hl_rep internal = {.name = "internal", .plain = true, .next = &external32};
 static struct hl_rep native = {.name = "native", .plain = true, .next = &internal};
 
-static struct hl_mutex lock = HL_MUTEX_INIT; /* guards `next` of the last one */
+static struct hl_mutex lock = HL_MUTEX_INIT; /* guards `next` of the last representation */
 
 /* The representation of this name, or NULL and the last of all in *last. */
 static struct hl_rep *find_rep(const char *name, struct hl_rep **last) HL_REQUIRES(lock)
@@ -101,7 +101,7 @@ bool hl_rep_converts(const struct hl_rep *rep, bool write)
     return (write ? u->write : u->read) != MPI_CONVERSION_FN_NULL;
 }
 
-/* One call of the user's function. */
+/* Calls the user's conversion function once. */
 static int call_user(const struct hl_rep *rep, const struct hl_type *type, int count, void *buf, void *file,
                      bool write)
 {
@@ -130,7 +130,7 @@ int hl_rep_convert(const struct hl_rep *rep, const struct hl_type *type, int64_t
     return call_user(rep, type, count < INT_MAX ? (int)count : INT_MAX, buf, file, write);
 }
 
-/* What `t` consists of, if its calls have one type each. */
+/* The basic type that `t` consists of, if each call that made it had one type; else NULL. */
 static const struct hl_type *sole_basic_type(const struct hl_type *t)
 {
     while (!t->predefined && t->args->combiner != MPI_COMBINER_STRUCT) {
@@ -149,7 +149,7 @@ int hl_rep_read_part(const struct hl_rep *rep, const struct hl_rep_part *part, v
         return 0;
     }
     int64_t whole = basic == NULL ? 0 : part->bytes / (part->each / (t->size / basic->size));
-    whole = whole < INT_MAX ? whole : INT_MAX; /* what one call of the function converts */
+    whole = whole < INT_MAX ? whole : INT_MAX; /* one call of the function converts so many */
     if (whole == 0) {
         return 0;
     }

@@ -1,4 +1,4 @@
-/* Data representations: what data look like in a file. */
+/* Data representations: the form of data in a file. */
 #ifndef HL_IO_REP_H
 #define HL_IO_REP_H
 
@@ -8,7 +8,7 @@
 
 #include "type.h"
 
-/* The user's functions, of either width. */
+/* The user's functions, with int or MPI_Count counts. */
 struct hl_rep_fns {
     bool large;
     MPI_Datarep_conversion_function *read, *write;
@@ -20,7 +20,7 @@ struct hl_rep_fns {
 /* Read-only once made; never freed. */
 struct hl_rep {
     const char *name;
-    bool plain; /* as in memory */
+    bool plain; /* data are in the file as in memory */
     struct hl_rep_fns user;
     struct hl_rep *next;
 };
@@ -28,19 +28,20 @@ struct hl_rep {
 /* The representation of this name, or NULL. Any thread. */
 const struct hl_rep *hl_rep_of(const char *name);
 
-/* Adds one. HL_ERR_DUP_DATAREP, HL_ERR_ARG (the name is too long), HL_ERR_NO_MEM. Any thread. */
+/* Adds a representation. HL_ERR_DUP_DATAREP, HL_ERR_ARG (the name is empty or too long), HL_ERR_NO_MEM. Any
+ * thread. */
 int hl_rep_register(const char *name, const struct hl_rep_fns *fns);
 
-/* Bytes that `count` elements take in a file. HL_ERR_VALUE_TOO_LARGE; what the user's function says. */
+/* Bytes that `count` elements take in a file. HL_ERR_VALUE_TOO_LARGE; errors of the user's function. */
 int hl_rep_bytes(const struct hl_rep *rep, const struct hl_type *type, int64_t count, int64_t *bytes);
 
-/* The type that has the data of a filetype where they are in the file: made by the same calls from what basic
- * types are there, so that displacements in elements become larger or smaller and those in bytes do not.
- * Committed, with a reference for the caller. HL_ERR_NO_MEM; what the user's function says. */
+/* The type whose data lie where the filetype's data are in the file. It is made by the same calls, from types
+ * of the sizes that basic types have there: so displacements in elements get larger or smaller, and those in
+ * bytes do not. Committed, with a reference for the caller. HL_ERR_NO_MEM; errors of the user's function. */
 int hl_rep_tile(const struct hl_rep *rep, const struct hl_type *filetype, struct hl_type **tile);
 
-/* Do data look other in the file, for accesses in this direction? Not where the user gave
- * MPI_CONVERSION_FN_NULL. Only then the functions below may be called. */
+/* True if accesses in this direction convert data; not if the user gave MPI_CONVERSION_FN_NULL. The functions
+ * below may only be called if this is true. */
 bool hl_rep_converts(const struct hl_rep *rep, bool write);
 
 /* Converts `count` elements at `buf` to or from their bytes in the file. HL_ERR_CONVERSION: a value does not
@@ -48,18 +49,18 @@ bool hl_rep_converts(const struct hl_rep *rep, bool write);
 int hl_rep_convert(const struct hl_rep *rep, const struct hl_type *type, int64_t count, void *buf, void *file,
                    bool write);
 
-/* The first bytes of an element in a file that ends within it. */
+/* The first bytes of an element at the end of a file that ends within it. */
 struct hl_rep_part {
     const struct hl_type *type;
-    int64_t each; /* bytes of a whole one there */
+    int64_t each; /* bytes of a whole element in the file */
     void *file;
-    int64_t bytes; /* of it that there are: fewer */
+    int64_t bytes; /* bytes that are there, fewer than `each` */
 };
 
-/* Converts the basic elements that are whole in them to the element at `buf`, and leaves the rest of it as it
- * is; *done: what they are in memory, in bytes. A user's function is given elements of the basic type that
- * all of the type is; of a type made by MPI_Type_create_struct nothing is taken then. HL_ERR_NO_MEM; errors
- * as above. */
+/* Converts the basic elements that are complete in the part, to the element at `buf`; the rest of that stays
+ * unchanged. *done: their bytes in memory. A user's function gets elements of the basic type of which the
+ * type consists; of types made by MPI_Type_create_struct nothing is converted then. HL_ERR_NO_MEM,
+ * HL_ERR_CONVERSION. */
 int hl_rep_read_part(const struct hl_rep *rep, const struct hl_rep_part *part, void *buf, int64_t *done);
 
 #endif

@@ -1,4 +1,5 @@
-/* A datatype as a file has its data: built again, call by call, from basic types of other sizes. */
+/* Datatypes with the sizes that data have in a file: built again, call by call, from basic types of other
+ * sizes. */
 #include <stdlib.h>
 
 #include "cs.h"
@@ -133,7 +134,7 @@ static int again_darray(struct reader *r, const struct hl_type *old, struct hl_t
     return err;
 }
 
-/* The call that made a type of one other, with that one scaled. */
+/* Repeats the call that made a type from one other type, with the scaled one. */
 static int again(struct reader *r, const struct hl_type *old, struct hl_type **made)
 {
     int64_t lb;
@@ -158,7 +159,7 @@ static int again(struct reader *r, const struct hl_type *old, struct hl_type **m
     }
 }
 
-/* What a basic type is in the file: so many bytes. */
+/* Makes the type that a basic type is in the file: so many bytes. */
 static int scale_basic(const struct hl_rep *rep, const struct hl_type *t, struct hl_type **made)
 {
     int64_t bytes = t->size;
@@ -206,7 +207,7 @@ int hl_rep_tile(const struct hl_rep *rep, const struct hl_type *filetype, struct
     int64_t bytes = 0;
     int err = rep->user.extent == NULL ? hl_type_external_bytes(filetype, 1, &bytes) : 0;
 
-    /* external32 makes nothing larger: equal sums are equal parts. */
+    /* external32 makes no part larger, so equal sums mean that all parts are equal. */
     if (rep->plain || (err == 0 && rep->user.extent == NULL && bytes == filetype->size)) {
         struct hl_type *same = (struct hl_type *)(uintptr_t)filetype;
         hl_type_ref(same);

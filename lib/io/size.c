@@ -1,4 +1,4 @@
-/* What is asked of a file as a whole: its size, its mode, its pointers. */
+/* Operations on a whole file: its size, its mode, its pointers. */
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static int check_file_size(const struct hl_file *f, int64_t size)
     return hl_file_check_places(f);
 }
 
-/* Rank 0 does it for all. */
+/* Rank 0 changes the size for all. */
 static int change_size(struct hl_file *f, int64_t size, int (*change)(int fd, int64_t size), const char *what)
 {
     int err = check_file_size(f, size);
@@ -95,7 +95,7 @@ int hl_file_sync(struct hl_file *f)
     do {
         rc = fsync(f->fd);
     } while (rc != 0 && errno == EINTR);
-    /* Pipes, terminals and the like have nothing to keep. */
+    /* For pipes, terminals and such files there is nothing to sync. */
     return hl_io_agree(
         f->comm, rc != 0 && errno != EINVAL && errno != EROFS ? hl_io_refused("syncing", f->name, errno) : 0);
 }
@@ -117,7 +117,7 @@ int hl_file_set_atomicity(struct hl_file *f, bool on)
     }
     err = hl_io_agree_value(f->comm, err, "the atomicity", on);
     if (err == 0) {
-        hl_a32_store_relaxed(&f->atomic, on); /* relaxed: as above. */
+        hl_a32_store_relaxed(&f->atomic, on); /* relaxed: changed by a collective call of this rank. */
     }
     return err;
 }
@@ -141,7 +141,7 @@ static void put_view(struct hl_file *f, struct hl_view *view)
     hl_view_unref(old);
 }
 
-/* Ranks may have registered their representations in different orders: the name is what they share. */
+/* A hash of the name, which is the same on all ranks; the order of registering may differ. */
 static int64_t hash(const char *text)
 {
     static const uint64_t key[2];
@@ -167,10 +167,10 @@ int hl_file_set_view(struct hl_file *f, int err, struct hl_view *view, const str
     if (f->comm->rank == 0) {
         hl_counter_set(f->shared, 0);
     }
-    return hl_file_set_hints(f, 0, user); /* nobody leaves before the pointer is set */
+    return hl_file_set_hints(f, 0, user); /* it ends when the pointer is set */
 }
 
-/* The place that `offset` and `whence` name, from `now`. */
+/* Finds the place that `offset` and `whence` name, from `now`. */
 static int aim(struct hl_file *f, int64_t offset, int whence, int64_t now, int64_t *to)
 {
     int64_t from = whence == MPI_SEEK_CUR ? now : 0, size = 0;

@@ -4,7 +4,7 @@
 #include "coll.h"
 #include "err.h"
 
-/* Etypes that the ranks below me move. */
+/* Number of etypes that the ranks below this one move. */
 static int sum_below(struct hl_comm *comm, int64_t mine, int64_t *below)
 {
     struct hl_type *type = hl_type_of(MPI_INT64_T);
@@ -20,7 +20,7 @@ static int sum_below(struct hl_comm *comm, int64_t mine, int64_t *below)
     return err;
 }
 
-/* The places of all ranks behind one another, from where the shared pointer is when all have come. */
+/* Gives all ranks places one behind the other, from where the shared pointer is when all have called this. */
 static int take_turn(struct hl_file *f, int64_t etypes, int64_t *at)
 {
     struct {

@@ -1,4 +1,4 @@
-/* Views. */
+/* Views: making them, and finding places in them. */
 #include "view.h"
 
 #include <stdlib.h>
@@ -53,7 +53,7 @@ int hl_view_make(const struct hl_view_ask *ask, struct hl_view **made)
                           .rep = ask->rep,
                           .tile = tile,
                           .unit = unit};
-    hl_a32_store_relaxed(&v->refs, 1); /* relaxed: nobody else knows it yet. */
+    hl_a32_store_relaxed(&v->refs, 1); /* relaxed: no other thread knows it yet. */
     hl_type_ref(v->etype);
     hl_type_ref(v->filetype);
     *made = v;
@@ -76,7 +76,8 @@ void hl_view_unref(struct hl_view *v)
     }
 }
 
-/* The tiles that bytes [at, at + bytes) of the view need. */
+/* Number of tiles up to the end of bytes [at, at + bytes) of the view. HL_ERR_ARG: they end beyond all
+ * files. */
 static int count_tiles(const struct hl_view *v, int64_t at, int64_t bytes, int64_t *tiles)
 {
     int64_t size = v->tile->size, end, last;
@@ -135,7 +136,8 @@ int hl_view_byte(const struct hl_view *v, int64_t at, int64_t *place)
     return err;
 }
 
-/* Etypes of the tiles that begin before byte `size` of the file. Regions may overlap: they are no measure. */
+/* Number of etypes in the tiles that begin before byte `size` of the file; more is no harm, as regions of
+ * tiles may overlap. */
 static int64_t etypes_of_tiles(const struct hl_view *v, int64_t size)
 {
     int64_t first = v->disp + v->tile->true_lb, extent = hl_type_extent(v->tile), etypes;
