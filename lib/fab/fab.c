@@ -278,11 +278,6 @@ static int choose_best(void)
     return refuse_all(skipped);
 }
 
-static void choose_provider(void *result)
-{
-    *(int *)result = hl_conf.provider[0] != '\0' ? choose_named(hl_conf.provider) : choose_best();
-}
-
 static int check_version(void)
 {
     uint32_t version = hl_fab_lib.version();
@@ -298,13 +293,13 @@ static int check_version(void)
 
 static void load_and_choose(void *result)
 {
+    uint64_t begun_ns = hl_now_ns();
     int rc = hl_fab_lib_load();
     rc = rc == 0 ? check_version() : rc;
     if (rc == 0) {
-        const void *inside = (const void *)(uintptr_t)hl_fab_lib.getinfo;
-        (void)hl_fab_in_huge_pages(inside);
-        hl_fab_without_symbols(inside, choose_provider, &rc);
+        rc = hl_conf.provider[0] != '\0' ? choose_named(hl_conf.provider) : choose_best();
     }
+    hl_fab.start_ns = hl_now_ns() - begun_ns;
     *(int *)result = rc;
 }
 

@@ -33,6 +33,7 @@ struct hl_fab {
     size_t inject;                 /* bytes that a post may copy (FI_INJECT) */
     size_t lanes_max;              /* endpoints that the provider offers */
     uint32_t version;              /* FI_VERSION of the loaded library */
+    uint64_t start_ns;             /* time that loading libfabric and choosing a provider took */
     bool virt_addr;       /* remote addresses are virtual addresses, else offsets into the registration */
     bool pins;            /* registration locks the pages that the memory has at that time */
     size_t key_size;      /* bytes of a key that the caller chooses; 0: the provider chooses keys */

@@ -23,14 +23,6 @@ extern struct hl_fab_lib hl_fab_lib;
  * a text that says what to do. */
 int hl_fab_lib_load(void);
 
-/* Runs fn(arg); meanwhile the library in which the address `inside` lies finds no
- * /proc/kallsyms (redirect.c). */
-void hl_fab_without_symbols(const void *inside, void (*fn)(void *), void *arg);
-
-/* From now on the large buffers of the library in which the address `inside` lies are in huge pages, if the
- * kernel has them. Returns false, and has changed nothing, when its reference was not found. */
-bool hl_fab_in_huge_pages(const void *inside);
-
 /* The provider's description and fabric, between hl_fab_open and hl_fab_close. */
 extern struct fi_info *hl_fab_info;
 extern struct fid_fabric *hl_fab_fabric;

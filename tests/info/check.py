@@ -186,6 +186,8 @@ def process(folder):
     plain.says("here", "shared memory", "ok", "/dev/shm is not used")
     plain.says("here", "launcher", "ok", "one rank", "mpiexec -n 4 hotlane-info --check")
     plain.says("here", "network", "ok", "usable: ")
+    if "network start" in plain.lines:
+        plain.says("a slow libfabric", "network start", "could be better", "libfabric 1.", "libfabric 2.x")
     Report(network=True, HOTLANE_PROVIDER="no-such").says("no provider", "network", "broken", "HOTLANE_PROVIDER=no-such",
                                                           "unset HOTLANE_PROVIDER")
     Report(network=True, FI_PROVIDER="no-such").says("libfabric is told so", "network", "broken", "FI_PROVIDER=no-such", "unset FI_PROVIDER")

@@ -85,18 +85,6 @@ def compiles_fortran(prefix):
     return fortran_of(prefix) and shutil.which(run([os.path.join(prefix, "bin", "mpifort"), "-showme:command"]).split()[0])
 
 
-def starts_lean(prefix, program):
-    """Over the network the installed stand-ins must spare it libraries for adapters that are not here."""
-    if os.path.exists("/dev/ipath") or os.path.exists("/dev/hfi1_0"):
-        return
-    out = run([os.path.join(prefix, "bin", "mpiexec"), "-n", "2", program], env={**os.environ, "HOTLANE_NEAR": "0", "LD_DEBUG": "libs"})
-    for library in ("libinfinipath", "libpsm2.so"):
-        if any(library in line and "calling init" in line for line in out.splitlines()):
-            print(f"FAILED: over the network {library} was loaded")
-            sys.exit(1)
-    done.append("stand-ins")
-
-
 def has_pages(prefix):
     """Each program, and each name that a page gives itself, has a page."""
     folder = os.path.join(prefix, "share", "man")
@@ -148,7 +136,6 @@ def by_wrappers(prefix, work):
             print(f"FAILED: {source} built by {tool} must need lib{library}.so.1 alone:\n{needed}")
             sys.exit(1)
         check(prefix, program, f"{tool}", launcher)
-    starts_lean(prefix, program)
 
 
 def without_run_path(prefix, work):

@@ -97,9 +97,10 @@ def planted(code):
 
 
 def replaced(text):
-    """Functions of other libraries that libfabric is given ours for, and libraries that ours stand in for."""
-    places = [f"{name} {function}" for name, whole in text.items() if name.startswith(LIBRARY) and name.endswith(".c")
-              for function in re.findall(r'struct reference \w+ = \{[^}"]*"(\w+)"', whole)]
+    """Tables in which functions of other libraries could be replaced (shmem reads which names a program has copied), and libraries that
+    ours stand in for."""
+    places = [f"{name} {table}" for name, whole in text.items() if name.startswith(LIBRARY) and name != "shmem/objects.c"
+              for table in re.findall(r"\b(?:DT_JMPREL|DT_PLTGOT|R_X86_64_\w+)\b", whole)]
     return places + [f"{name} {soname}" for name, whole in text.items() if name.startswith("lib/") and name.endswith("meson.build")
                      for soname in re.findall(r"-Wl,-soname,(lib[\w.]+)'", whole)]
 
@@ -123,4 +124,4 @@ def judge(board, text, code, bodies):
     board.count("static functions of a name in another file, too (goal 0)", statics(bodies))
     board.count("calls of libfabric outside lib/fab and lib/lane/post.c", fabric_calls(code), 4)
     board.count("planted faults in headers", planted(code))
-    board.count("functions and libraries of others replaced (goal 0)", replaced(text), 4)
+    board.count("functions and libraries of others replaced", replaced(text))

@@ -312,7 +312,7 @@ class Stack:
 
 POLL, WAIT, START, LOOK = "hl_prog_poll", "hl_prog_wait_slow", "hl_flight_start", "hl_hang_look"
 ONCE = {POLL, "hl_hang_look"}  # which return at once within themselves
-APART = (START, "hl_conf_with_env", "hl_hang_look", "hl_inbox_visit", "hl_net_visit", "hl_win_table_with", "hl_rx_run", "hl_fab_without_symbols")
+APART = (START, "hl_conf_with_env", "hl_hang_look", "hl_inbox_visit", "hl_net_visit", "hl_win_table_with", "hl_rx_run")
 
 
 def plain(node):

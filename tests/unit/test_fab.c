@@ -149,98 +149,6 @@ START_TEST(an_unknown_provider_is_named_with_the_fix)
 }
 END_TEST
 
-/* ---- what libfabric reads at its start ---- */
-
-static struct seen {
-    bool (*reads)(const char *path);
-    bool symbols, others, ran;
-} seen;
-
-static void look_at_files(void *arg)
-{
-    ck_assert_ptr_eq(arg, &seen);
-    seen.ran = true;
-    seen.symbols = seen.reads != NULL && seen.reads("/proc/kallsyms");
-    seen.others = seen.reads != NULL && seen.reads("/proc/self/stat");
-    FILE *mine = fopen("/proc/kallsyms", "re"); /* the program itself reads what it likes */
-    ck_assert_ptr_nonnull(mine);
-    fclose(mine);
-}
-
-/* Built so that the loader seals its references, and so that it resolves them when they are used. */
-START_TEST(the_kernels_symbols_are_not_read_meanwhile)
-{
-    static const char *const file[] = {HL_TEST_READER_NOW, HL_TEST_READER_LAZY};
-    void *so = dlopen(file[_i], RTLD_LAZY);
-    ck_assert_msg(so != NULL, "%s", so != NULL ? "" : dlerror());
-    *(void **)&seen.reads = dlsym(so, "reader_reads");
-    ck_assert(seen.reads != NULL);
-    for (int i = 0; i < 3; i++) {
-        hl_fab_without_symbols(dlsym(so, "reader_reads"), look_at_files, &seen);
-        ck_assert(seen.ran && seen.others && !seen.symbols);
-        look_at_files(&seen);
-        ck_assert(seen.others && seen.symbols);
-    }
-}
-END_TEST
-
-START_TEST(what_reads_no_files_is_left_alone)
-{
-    int nowhere = 0;
-    hl_fab_without_symbols(&nowhere, look_at_files, &seen);
-    ck_assert(seen.ran);
-    seen.ran = false;
-    hl_fab_without_symbols(dlsym(dlopen("libm.so.6", RTLD_LAZY), "cos"), look_at_files, &seen);
-    ck_assert(seen.ran);
-}
-END_TEST
-
-/* Is this address in a mapping that may have transparent huge pages? By the flag "hg" of /proc/self/smaps. */
-static bool is_advised(const void *at)
-{
-    FILE *f = fopen("/proc/self/smaps", "re");
-    ck_assert_ptr_nonnull(f);
-    bool inside = false, advised = false;
-    char line[512];
-    while (fgets(line, sizeof line, f) != NULL) {
-        unsigned long begin, end;
-        if (sscanf(line, "%lx-%lx ", &begin, &end) == 2) {
-            inside = (uintptr_t)at - begin < end - begin;
-        } else if (inside && strncmp(line, "VmFlags:", 8) == 0) {
-            advised = strstr(line, " hg") != NULL;
-        }
-    }
-    fclose(f);
-    return advised;
-}
-
-START_TEST(large_buffers_lie_in_huge_pages)
-{
-    static const char *const file[] = {HL_TEST_READER_NOW, HL_TEST_READER_LAZY};
-    const size_t huge = (size_t)2 << 20;
-    void *so = dlopen(file[_i], RTLD_LAZY);
-    ck_assert(so != NULL);
-    void *(*takes)(size_t);
-    *(void **)&takes = dlsym(so, "reader_takes");
-    char *before = takes(8 * huge);
-    ck_assert(!is_advised(before + huge));
-    ck_assert(hl_fab_in_huge_pages(dlsym(so, "reader_takes")));
-    char *large = takes(8 * huge + 100), *small = takes(1000), *mine = NULL;
-    ck_assert_int_eq(posix_memalign((void **)&mine, 16, 8 * huge), 0);
-    memset(large, 1, 8 * huge + 100);
-    ck_assert_uint_eq((uintptr_t)large % huge, 0);
-    ck_assert(!is_advised(small) && !is_advised(mine + huge));
-    if (access("/sys/kernel/mm/transparent_hugepage/enabled", F_OK) == 0) {
-        ck_assert(is_advised(large) && is_advised(large + 8 * huge - 1));
-    }
-    ck_assert_ptr_null(takes(SIZE_MAX / 2));
-    free(before);
-    free(large);
-    free(small);
-    free(mine);
-}
-END_TEST
-
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("fab");
@@ -262,9 +170,6 @@ static Suite *make_suite(void)
     tcase_add_test(t, a_provider_that_wants_local_registration_is_refused);
     tcase_add_loop_test(t, a_provider_of_one_node_is_refused, 0, 2);
     tcase_add_test(t, an_unknown_provider_is_named_with_the_fix);
-    tcase_add_loop_test(t, the_kernels_symbols_are_not_read_meanwhile, 0, 2);
-    tcase_add_loop_test(t, large_buffers_lie_in_huge_pages, 0, 2);
-    tcase_add_test(t, what_reads_no_files_is_left_alone);
     suite_add_tcase(s, t);
     suite_add_tcase(s, choice_case());
     return s;

@@ -69,6 +69,21 @@ static const char *network_fix(const char *said)
                : "fi_info    # (libfabric-bin) what libfabric offers; ranks of one node work without it";
 }
 
+/* A libfabric 1.x with all of a distribution's providers takes this long and more: their libraries measure
+ * the clock and read the kernel's symbols, whether or not their adapters are there. */
+#define SLOW_START_NS UINT64_C(100000000)
+
+static void check_network_start(struct check *c)
+{
+    if (hl_fab.version < FI_VERSION(2, 0) && hl_fab.start_ns >= SLOW_START_NS) {
+        check_say(c, CHECK_BETTER, "network start",
+                  "libfabric %u.%u took %.2f s to start, as it will in each rank", FI_MAJOR(hl_fab.version),
+                  FI_MINOR(hl_fab.version), (double)hl_fab.start_ns * 1e-9);
+        check_fix(c,
+                  "export LD_LIBRARY_PATH=FOLDER    # of a libfabric 2.x, which starts in a fraction of it");
+    }
+}
+
 void check_network(struct check *c)
 {
     if (c->facts->net_rc != 0) {
@@ -88,6 +103,7 @@ void check_network(struct check *c)
     struct hl_nic card;
     if (!hl_nic_unused(c->root, &card)) {
         check_say(c, CHECK_OK, "network", "%s; usable: %s", c->facts->net, hl_fab_usable());
+        check_network_start(c);
         return;
     }
     check_say(c, CHECK_BETTER, "network", "%s is taken, and not the card %s: %s", hl_fab.provider, card.name,
