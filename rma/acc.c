@@ -321,8 +321,7 @@ int hl_win_acc(const struct hl_acc *a)
 {
     struct hl_span span;
     struct hl_move m = a->m;
-    if (a->op == HL_OP_NO_OP) { /* the origin side is ignored; check_types refuses a call that does not
-                                 * fetch */
+    if (a->op == HL_OP_NO_OP) { /* the origin side is ignored; check_types refuses it without a fetch */
         m.origin = (char *)&span;
         m.origin_count = a->fetches ? a->result_count : m.target_count;
         m.origin_type = a->fetches ? a->result_type : m.target_type;

@@ -73,8 +73,7 @@ int hl_ask_lock(int peer, uint64_t id, bool exclusive)
     int rc = hl_win_send(peer, &rec);
     if (rc == 0) {
         hl_prog_wait_rung(is_ask_over, &w);
-        uint64_t end = hl_a64_load_acquire(&w.place->word); /* acquire: the grant; pairs with
-                                                             * hl_ask_granted */
+        uint64_t end = hl_a64_load_acquire(&w.place->word); /* acquire: pairs with hl_ask_granted */
         if (end == w.token) {
             rc = hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died while its window lock was asked for", peer);
         } else if ((end & KEPT) != 0) {

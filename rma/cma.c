@@ -49,8 +49,7 @@ static int say_unreached(size_t len, uint64_t at, pid_t pid)
 int hl_cma_copy(int node_rank, enum hl_dir dir, void *mine, uint64_t theirs, size_t len)
 {
     hl_stat_rank_add(HL_STAT_RANK_cma_copies, 1);
-    pid_t pid = (pid_t)hl_a32_load_relaxed(&pids[node_rank]); /* relaxed: was set when the window was made, by
-                                                               * learn_reader */
+    pid_t pid = (pid_t)hl_a32_load_relaxed(&pids[node_rank]); /* relaxed: set before by learn_reader */
     size_t done = hl_near_kernel_copy(pid, dir == HL_PUT ? HL_NEAR_WRITE : HL_NEAR_READ, mine, theirs, len);
     if (done < len) {
         return say_unreached(len - done, theirs + done, pid);
@@ -79,8 +78,7 @@ int hl_cma_walk(int node_rank, enum hl_dir dir, struct hl_type_cursor *mine, str
                 uint64_t base)
 {
     const int64_t most = (int64_t)1 << 30;
-    pid_t pid = (pid_t)hl_a32_load_relaxed(&pids[node_rank]); /* relaxed: was set when the window was made, by
-                                                               * learn_reader */
+    pid_t pid = (pid_t)hl_a32_load_relaxed(&pids[node_rank]); /* relaxed: set before by learn_reader */
     for (;;) {
         struct cma_pieces here = {.n = 0}, there = {.n = 0};
         int64_t len = 0, n = 1;

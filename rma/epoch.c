@@ -101,8 +101,7 @@ static int grow_epoch(struct hl_epoch *e)
         }
     }
     t->smaller = old;
-    hl_aptr_store_release(&e->table, t); /* release: publishes the entries; pairs with the acquire in
-                                          * epoch_table_of */
+    hl_aptr_store_release(&e->table, t); /* release: publishes the entries; pairs with epoch_table_of */
     /* full: readers that found nothing in the old table look again; pairs with the acquire in
      * hl_epoch_find. */
     hl_a32_add_full(&e->moves, 2);
@@ -127,8 +126,8 @@ static int insert_target(struct hl_epoch *e, int target, uint32_t how)
 /* Empties slot `hole`: moves into it those behind it that would not be found any more. */
 static void shift_back(struct hl_epoch *e, struct hl_epoch_table *t, uint32_t hole)
 {
-    hl_a32_add_full(&e->moves, 1); /* full: odd: readers who find nothing look again; pairs with the acquire
-                                    * in hl_epoch_find */
+    hl_a32_add_full(&e->moves, 1); /* full: odd, so readers look again; pairs with the acquire in
+                                    * hl_epoch_find */
     hl_fence_release();            /* before the first entry moves; pairs with the fence in hl_epoch_find */
     for (uint32_t at = (hole + 1) & t->mask;; at = (at + 1) & t->mask) {
         /* relaxed, here and below: only the holder of the mutex writes; readers check `moves`. */
@@ -143,7 +142,7 @@ static void shift_back(struct hl_epoch *e, struct hl_epoch_table *t, uint32_t ho
         }
     }
     hl_a64_store_relaxed(&t->entries[hole], 0);
-    hl_a32_add_full(&e->moves, 1); /* full: even after the last entry moved; pairs with the acquire in
+    hl_a32_add_full(&e->moves, 1); /* full: even after the last move; pairs with the acquire in
                                     * hl_epoch_find */
     e->count--;
 }
@@ -162,8 +161,7 @@ void hl_epoch_unfence(struct hl_epoch *e)
 {
     hl_mutex_lock(&e->mutex);
     e->fence_only = 0;
-    hl_a32_store_relaxed(&e->fenced, 0); /* relaxed: a flush that misses it came before the death became
-                                          * known. */
+    hl_a32_store_relaxed(&e->fenced, 0); /* relaxed: a flush that misses it counts as earlier. */
     hl_mutex_unlock(&e->mutex);
 }
 
@@ -327,8 +325,7 @@ int hl_epoch_fence(struct hl_epoch *e, bool open)
 static void clear(struct hl_epoch *e)
 {
     struct hl_epoch_table *t = epoch_table_of(e);
-    hl_a32_add_full(&e->moves, 1); /* full, both: odd while entries go; pairs with the acquire in
-                                    * hl_epoch_find */
+    hl_a32_add_full(&e->moves, 1); /* full, both: odd meanwhile; pairs with the acquire in hl_epoch_find */
     hl_fence_release();            /* before the first entry goes; pairs with the fence in hl_epoch_find */
     for (uint32_t i = 0; i <= t->mask; i++) {
         hl_a64_store_relaxed(&t->entries[i], 0); /* relaxed: readers check `moves` */

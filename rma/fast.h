@@ -1,6 +1,5 @@
-/* The short way through every one-sided operation: one predefined type on both sides, everything in range.
- * Inlined into the entry points, where it stays in registers; whatever it has no branch for goes to xfer.c or
- * acc.c. */
+/* The short way of every one-sided operation: one predefined type on both sides, everything in range. It is
+ * inlined into the entry points, where arguments stay in registers. All other cases go to xfer.c or acc.c. */
 #ifndef HL_FAST_H
 #define HL_FAST_H
 
@@ -9,16 +8,18 @@
 
 /* A place in a window and its bytes. */
 struct hl_spot {
-    uint64_t where; /* hl_target.where moved on to the first byte: its upper bits tell how it is reached */
+    uint64_t where; /* hl_target.where plus the offset of the first byte: its upper bits tell how it is
+                     * reached */
     int64_t len;
 };
 
-/* True: `count` elements of `size` bytes exist at this displacement of this target and may be accessed now.
- * False: they do not, or this is not a simple case. The target is a rank of w. */
+/* True: `count` elements of *size bytes at this displacement are inside the target's window and may be
+ * accessed now; fills *spot. False: they are not, or this is no simple case. The target must be a rank of
+ * w. */
 HL_INLINE bool hl_is_open(const struct hl_win *w, int target, int64_t disp, int64_t count,
                           const uint8_t *size, struct hl_spot *spot)
 {
-    if (HL_UNLIKELY((uint64_t)disp >= hl_epoch_reach(&w->epoch))) { /* negative ones too */
+    if (HL_UNLIKELY((uint64_t)disp >= hl_epoch_reach(&w->epoch))) { /* negative ones, too */
         return false;
     }
     uint64_t at = (uint64_t)disp * w->scale; /* below all.size */
@@ -30,8 +31,8 @@ HL_INLINE bool hl_is_open(const struct hl_win *w, int target, int64_t disp, int6
     return true;
 }
 
-/* The same by the target's own size, unit and epoch: for windows whose targets differ, and epochs that open
- * only some. Not for the short way, which would pay for it. */
+/* hl_is_open by the target's own size, unit and epoch: for windows whose targets differ, and epochs that open
+ * only some targets. The short way does not use it, since it costs more. */
 HL_INLINE bool hl_is_open_apart(const struct hl_win *w, int target, int64_t disp, int64_t count,
                                 const uint8_t *size, struct hl_spot *spot)
 {
@@ -53,25 +54,25 @@ HL_INLINE bool hl_spot_is_mapped(const struct hl_spot *s)
 
 /* ---- put and get ---- */
 
-/* The last two of eight arguments. By value they lie on the stack where the user's call has put them, and so
- * the short way hands all arguments on to the long way by a jump. */
+/* The last two of eight arguments. Passed by value they lie on the stack where the user's call has put them,
+ * so that the short way passes all arguments on to the long way by a jump. */
 struct hl_tail {
     MPI_Datatype target_type;
     MPI_Win win;
 };
 
-/* All arguments, in the places of the user's call. Not as a struct hl_tail: gcc would write it in two halves
- * and copy it as a whole, for which the processor waits. */
+/* A function with all arguments where the user's call has them. It takes no struct hl_tail: gcc would write
+ * that in two halves and copy it as a whole, for which the processor waits. */
 typedef int hl_mover_fn(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target,
                         int64_t disp, int64_t target_count, MPI_Datatype target_type, MPI_Win win);
 
-/* Which call it is: constants to the compiler. The functions report errors themselves, so that the short way
- * needs no frame. */
+/* Which call it is; constants to the compiler. The functions raise errors themselves, so that the short way
+ * needs no stack frame. */
 struct hl_mover {
     enum hl_dir dir;
     const char *func;
-    hl_mover_fn *any; /* hl_move_apart */
-    hl_mover_fn *all; /* the long way */
+    hl_mover_fn *any; /* the way between: hl_move_apart */
+    hl_mover_fn *all; /* the long way: hl_win_xfer */
     int (*copy)(void *origin, void *theirs, size_t len);
     int (*far)(void *origin, size_t len, const char *func, int target, uint64_t where, int64_t count,
                struct hl_tail tail);
@@ -84,7 +85,8 @@ struct hl_move_call {
 
 int hl_move_nowhere(MPI_Win win, const char *func) HL_COLD;
 
-/* A put or get of elements of one type. Returns MPI's code. */
+/* A put or get with the same count and type on both sides; the window and target exist. Returns MPI's
+ * code. */
 HL_INLINE int hl_move_same(void *origin, int target, int64_t disp, int64_t count, struct hl_tail tail,
                            const struct hl_mover *how)
 {
@@ -94,7 +96,7 @@ HL_INLINE int hl_move_same(void *origin, int target, int64_t disp, int64_t count
     if (HL_UNLIKELY(origin == NULL || type >= HL_TYPE_PREDEFINED_END)) {
         return how->any(origin, count, tail.target_type, target, disp, count, tail.target_type, tail.win);
     }
-    /* One element of 8 bytes: the same as below, with the length known. */
+    /* One element of 8 bytes: the general case below with a known length. */
     if (HL_LIKELY(count == 1 && hl_type_dense[type] == 8 && (uint64_t)disp < hl_epoch_words(&w->epoch))) {
         uint64_t where = w->targets[target].where + (uint64_t)disp * w->scale;
         if (HL_UNLIKELY((where & HL_TARGET_FAR) != 0)) {
@@ -105,7 +107,7 @@ HL_INLINE int hl_move_same(void *origin, int target, int64_t disp, int64_t count
         return MPI_SUCCESS;
     }
     if (HL_UNLIKELY(!hl_is_open(w, target, disp, count, &hl_type_dense[type], &s) ||
-                    s.len == 0)) { /* no bytes: perhaps of no type */
+                    s.len == 0)) { /* 0 bytes: the type may be none */
         return how->any(origin, count, tail.target_type, target, disp, count, tail.target_type, tail.win);
     }
     if (HL_UNLIKELY(!hl_spot_is_mapped(&s))) {
@@ -114,7 +116,7 @@ HL_INLINE int hl_move_same(void *origin, int target, int64_t disp, int64_t count
     return how->copy(origin, (char *)(uintptr_t)s.where, (size_t)s.len);
 }
 
-/* A whole put or get, six of its arguments in registers. Returns MPI's code. */
+/* A put or get; six of its arguments are in registers. Returns MPI's code. */
 HL_INLINE int hl_move(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target, int64_t disp,
                       int64_t target_count, struct hl_move_call call)
 {
@@ -122,7 +124,7 @@ HL_INLINE int hl_move(void *origin, int64_t origin_count, MPI_Datatype origin_ty
     if (HL_UNLIKELY(w == NULL)) {
         return hl_move_nowhere(call.tail.win, call.how->func);
     }
-    call.tail.win = (MPI_Win)(void *)w; /* the same: one register for both */
+    call.tail.win = (MPI_Win)(void *)w; /* the same value, so that one register holds both */
     if (HL_UNLIKELY((uint32_t)target >= (uint32_t)w->size)) {
         if (target == MPI_PROC_NULL) {
             return MPI_SUCCESS;
@@ -134,8 +136,8 @@ HL_INLINE int hl_move(void *origin, int64_t origin_count, MPI_Datatype origin_ty
                          call.tail.win);
 }
 
-/* The way between, for whatever the short way did not take: one exit of that for all reasons leaves it
- * without a frame. Same arguments; the window is one. */
+/* The way between: does what the short way does not, and passes the rest to the long way. The short way jumps
+ * here for every reason: with one exit it needs no stack frame. Same arguments; the window exists. */
 HL_INLINE int hl_move_apart(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target,
                             int64_t disp, int64_t target_count, struct hl_move_call call)
 {
@@ -163,8 +165,8 @@ HL_INLINE int hl_move_apart(void *origin, int64_t origin_count, MPI_Datatype ori
 
 /* ---- atomics ---- */
 
-/* Where one integer of 4 or 8 bytes of a mapped target is, and its size; 0: this is not such a simple case.
- */
+/* *there: where one integer of 4 or 8 bytes of a mapped target is. Returns its size, or 0 if this is no such
+ * simple case. */
 HL_INLINE size_t hl_word_at(MPI_Win win, MPI_Datatype type, int target, int64_t disp, char **there)
 {
     const struct hl_win *w = hl_win_of(win);
@@ -172,17 +174,19 @@ HL_INLINE size_t hl_word_at(MPI_Win win, MPI_Datatype type, int target, int64_t 
     if (HL_UNLIKELY(
             w == NULL || (uint32_t)target >= (uint32_t)w->size || (uintptr_t)type >= HL_TYPE_PREDEFINED_END ||
             !hl_is_open(w, target, disp, 1, &hl_type_word[(uintptr_t)type], &s) || !hl_spot_is_mapped(&s) ||
-            hl_a8_load_acquire(&w->singles) == 0)) { /* acquire: what near.h says of rows. */
+            hl_a8_load_acquire(&w->singles) == 0)) { /* acquire: rows have ended; pairs with the release in
+                                                      * hl_win_end_rows. */
         return 0;
     }
     *there = (char *)(uintptr_t)s.where;
     return (size_t)s.len;
 }
 
-/* hl_word_at where hl_is_open_apart decides. */
+/* hl_word_at by hl_is_open_apart; ends rows first where there are any. */
 size_t hl_word_apart(MPI_Win win, MPI_Datatype type, int target, int64_t disp, char **there);
 
-/* One integer: true when it is done. `op` is the handle; `result` NULL: nothing is fetched. */
+/* Does an accumulate of one integer of `bytes` at `there`; true when it is done. `result` NULL: nothing is
+ * fetched. */
 HL_INLINE bool hl_acc_word(const void *origin, void *result, MPI_Op op, size_t bytes, char *there)
 {
     enum hl_op_kind kind = op == MPI_SUM       ? HL_OP_SUM

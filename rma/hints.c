@@ -315,8 +315,7 @@ void hl_hints_verify(struct hl_win *w)
 static bool is_first(struct hl_win *w)
 {
     struct hl_win_ctl *ctl = w->n_near > 0 ? hl_target_ctl(&w->targets[w->near_ranks[0]]) : hl_win_ctl(w);
-    return hl_a32_xchg_acquire(&ctl->told, 1) == 0; /* acquire: nothing is ordered by it and nothing pairs
-                                                     * with it. */
+    return hl_a32_xchg_acquire(&ctl->told, 1) == 0; /* acquire: orders nothing. */
 }
 
 int hl_hints_break_no_locks(struct hl_win *w)

@@ -42,14 +42,12 @@ void hl_win_mark_acc(struct hl_win *w, int target)
 
 void hl_win_await_acc(struct hl_win *w, int target)
 {
-    uint64_t seen = hl_a64_load_relaxed(hl_win_acc_word(w, target)); /* relaxed: only this thread's own marks
-                                                                      * matter */
+    uint64_t seen = hl_a64_load_relaxed(hl_win_acc_word(w, target)); /* relaxed: only its own marks matter */
     uint32_t holder = (uint32_t)(seen >> 32);
     if (seen == 0 || (holder != SEVERAL && holder != my_number())) {
         return;
     }
     hl_lane_flush(hl_win_world(w, target), HL_REMOTE);
-    (void)hl_a64_cas_full(hl_win_acc_word(w, target), &seen, 0); /* full: fails if a mark came meanwhile;
-                                                                  * pairs with the exchange in
+    (void)hl_a64_cas_full(hl_win_acc_word(w, target), &seen, 0); /* full: fails if a mark came; pairs with
                                                                   * hl_win_mark_acc */
 }

@@ -89,7 +89,7 @@ int hl_pairs_begin(struct hl_pairs *p, enum hl_side side, int *members, int n, b
         p->side[side].members = members;
         p->side[side].n = n;
         p->side[side].open = true;
-        /* relaxed: hl_pairs_ready is asked by this thread, or after the user's own ordering. */
+        /* relaxed: no other thread looks at it before the mutex is left. */
         hl_a32_store_relaxed(&p->side[side].missing, missing);
     }
     hl_mutex_unlock(&p->mutex);

@@ -1,7 +1,7 @@
 /* Active target by groups: post, start, complete, wait, test.
  *
  *   target                origin
- * post    --POST n-->   start returns when each member's POST has come
+ *   post    --POST n-->   start returns when each member's POST has come
  *                         ... operations ...
  *   wait <--COMPLETE n--  complete: everything is delivered
  *

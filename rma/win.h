@@ -61,8 +61,7 @@ struct hl_extent {
 struct hl_win_ctl {
     hl_a64 lock;             /* lockword.h; atomic */
     struct hl_near_lock acc; /* names the rank whose lock guards elements that no CPU instruction updates */
-    hl_a32 holder;           /* for the watchdog: world rank + 1 of the rank that took the lock last; atomic,
-                              * a hint */
+    hl_a32 holder;           /* for the watchdog: 1 + world rank that took the lock last; atomic, a hint */
     hl_a32 told;             /* some process of the node has said that a hint is broken; atomic */
     hl_a64 words[]; /* [2 * node rank + enum hl_side]: the newest post or complete of that peer: twice its
                      * number, + 1 when the peer gave up (pscw.c); atomic, written by the peer */
@@ -91,12 +90,10 @@ struct hl_win {
     bool mapped;               /* some target is not FAR: a flush ends with the fence of near.h */
     bool detour;               /* every operation takes the long way (mode.h) */
     bool far;                  /* some target is FAR */
-    hl_a8 waits;               /* a flush is more than a fence: FAR target, detour, checked_mode, death;
-                                * atomic */
+    hl_a8 waits;               /* a flush is more than a fence (FAR, detour, checked_mode, death); atomic */
     hl_a8 mixes;               /* some FAR target had an accumulate (hl_win_follow_acc); atomic */
     hl_a8 singles;             /* CPU instructions update elements: no target has rows (near.h); atomic */
-    hl_a8 news;                /* a near target has died, no flush of all targets has reported it yet;
-                                * atomic */
+    hl_a8 news;                /* a near target has died, which no flush of all has reported yet; atomic */
     bool message_acc;          /* accumulates on FAR targets go by records only (win_reach.c) */
     bool unordered;            /* accumulate_ordering = none; changed by MPI_Win_set_info */
     hl_a8 no_locks;            /* the hint is set; atomic: the first lock and MPI_Win_set_info change it */

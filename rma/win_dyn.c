@@ -314,8 +314,7 @@ HL_HANG_TELLS(all_left, tell_regions_left);
 static int recall_region(struct hl_win *w, struct attached *a)
 {
     int failed = 0;
-    for (uint32_t i = 0; i < a->n_holders; i++) { /* nobody is added meanwhile: the region is out of the
-                                                   * table */
+    for (uint32_t i = 0; i < a->n_holders; i++) { /* none is added: it is out of the table */
         struct hl_wire_rec rec = {.op = HL_WIRE_REGION,
                                   .kind = HL_DYN_GONE,
                                   .region = a->r.id,

@@ -299,8 +299,7 @@ static int free_window(struct hl_win *w)
 {
     int rc = hl_win_flush(w, -1);
     rc = agree(w, rc != 0 ? rc : w->attrs != NULL ? HAS_ATTRIBUTES : 0);
-    if (rc == HAS_ATTRIBUTES) { /* callbacks of attributes may refuse: run only after all else has succeeded
-                                 * everywhere */
+    if (rc == HAS_ATTRIBUTES) { /* their callbacks may refuse, so they run last */
         rc = agree(w, hl_attr_delete_all(&w->attrs, w));
     }
     if (rc == 0) {

@@ -42,8 +42,7 @@ struct home {
     struct hl_hints_got got; /* what the kernel gave */
 };
 
-static uint64_t token; /* chosen once; peers read it to prove that they can read this process
-                        * (hl_cma_probe) */
+static uint64_t token; /* chosen once; peers read it for proof (hl_cma_probe) */
 static pthread_once_t token_once = PTHREAD_ONCE_INIT;
 
 static bool near_allowed(void)
@@ -80,8 +79,7 @@ static void fill_segment(const struct hl_win *w, struct win_card *c)
 
 static void choose_token(void)
 {
-    (void)hl_random_bytes(&token, sizeof token); /* cannot fail: random bytes were had when the library
-                                                  * opened */
+    (void)hl_random_bytes(&token, sizeof token); /* cannot fail: it worked when the library opened */
 }
 
 static int fill_card(struct hl_win *w, const struct hl_win_ask *ask, struct win_card *c)
@@ -365,9 +363,7 @@ static int take_for_all(struct hl_win *w, const struct hl_win_ask *ask, const st
         home->len = w->piece.seg->len;
         home->off = w->piece.off;
         hl_hints_taken(w, how.wish);
-        hl_hints_look(w,
-                      &home->got); /* only rank 0 can ask: the kernel tells only of pages that the process has
-                                    * touched */
+        hl_hints_look(w, &home->got); /* the kernel tells each process only of pages that it has touched */
     }
     return rc;
 }
@@ -436,8 +432,7 @@ int hl_win_reach_all(struct hl_win *w, struct hl_comm *comm, const struct hl_win
     struct win_card *cards = malloc((size_t)w->size * sizeof *cards);
     int rc = ask->rc;
 
-    w->targets = calloc((size_t)w->size, sizeof *w->targets + sizeof(hl_a64)); /* with room for the words of
-                                                                                * hl_win_acc_word */
+    w->targets = calloc((size_t)w->size, sizeof *w->targets + sizeof(hl_a64)); /* and hl_win_acc_word */
     if (rc == 0 && (cards == NULL || w->targets == NULL)) {
         rc = hl_err_say(HL_ERR_NO_MEM, "no memory for a window over %d ranks", w->size);
     }

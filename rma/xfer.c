@@ -1,4 +1,4 @@
-/* Moving data between an origin's buffer and a target's window: puts and gets, contiguous or not. */
+/* The long way of puts and gets, contiguous or not, between an origin's buffer and a target's window. */
 #include "mode.h"
 
 #include "boot.h"
@@ -27,7 +27,7 @@ static void move_mapped(const struct hl_move *m, const struct hl_target *t, int6
     }
 }
 
-/* t->where is the address of `at`, an offset in the window. */
+/* Moves a block of private memory. t->where has the address of `at`, an offset in the window. */
 static int move_private(const struct hl_move *m, const struct hl_target *t, uint64_t at, char *mine,
                         size_t len)
 {
@@ -38,7 +38,7 @@ static int move_private(const struct hl_move *m, const struct hl_target *t, uint
     return hl_cma_copy(node_rank, m->dir, mine, t->where & ~HL_TARGET_BITS, len);
 }
 
-/* Of a dynamic window: region by region. */
+/* Moves a block of a dynamic window, region by region. */
 static int move_attached(const struct hl_move *m, uint64_t at, char *mine, size_t len)
 {
     int rc = 0;
@@ -62,7 +62,7 @@ static int move_attached(const struct hl_move *m, uint64_t at, char *mine, size_
     return rc;
 }
 
-/* One block that is contiguous on both sides, where it is not simply far. */
+/* Moves one block, contiguous on both sides, where the target is not plainly FAR. */
 static int move_near(const struct hl_move *m, const struct hl_target *t, int64_t at, char *mine, size_t len)
 {
     if (hl_target_is_mapped(t)) {
@@ -83,10 +83,11 @@ static int move_block(const struct hl_move *m, int64_t at, char *mine, size_t le
     return HL_LIKELY(far) ? issue_block(m, t, at, mine, len) : move_near(m, t, at, mine, len);
 }
 
-#define LARGE 512     /* bytes of a block from which on the kernel copies as fast as the peer would */
-#define FEW_BLOCKS 64 /* for which asking the peer takes longer */
+#define LARGE 512     /* bytes of a block from which on the kernel copies as fast as the peer */
+#define FEW_BLOCKS 64 /* for so few asking the peer takes longer */
 
-/* Private memory: few or large blocks by the kernel, whose price is by the block, many by the peer. */
+/* Moves a layout in private memory: the kernel copies few or large blocks, since it costs by the block, and
+ * the peer copies many small ones. */
 static int move_walks(const struct hl_move *m, const struct hl_ground *g, struct hl_type_cursor *mine,
                       struct hl_type_cursor *theirs, int64_t len)
 {
@@ -105,7 +106,7 @@ static int move_walks(const struct hl_move *m, const struct hl_ground *g, struct
     return hl_tray_rows(&r);
 }
 
-/* Layouts with holes in memory of this node. */
+/* Moves a layout with holes in memory of this node. */
 static int move_layout(const struct hl_move *m, const struct hl_span *span, const struct hl_ground *g)
 {
     bool mapped = hl_target_is_mapped(&g->t);
@@ -151,7 +152,7 @@ bool hl_win_ground(const struct hl_move *m, const struct hl_span *span, struct h
     return true;
 }
 
-/* Layouts with holes elsewhere: span by span, no buffer between. */
+/* Moves a layout with holes elsewhere, span by span, without a buffer. */
 static int move_spans(const struct hl_move *m, const struct hl_span *span)
 {
     struct hl_zip walk;
@@ -212,7 +213,7 @@ int hl_win_far(const struct hl_move *m, uint64_t at, uint64_t len)
     return rc != 0 ? rc : move_block(m, (int64_t)at, m->origin, len);
 }
 
-/* Nothing of an operation is left to do when the call returns (or it is an error). */
+/* Is nothing of an operation left to do when its call returns? (Also true where the call is an error.) */
 static bool is_immediate(const struct hl_win *w, int target)
 {
     return w == NULL || (uint32_t)target >= (uint32_t)w->size ||
@@ -235,7 +236,7 @@ int hl_win_request_begin(struct hl_move *m, struct hl_req **r)
     } else {
         (*r)->ctx = m->win->id;
         hl_req_target(*r)->world = hl_win_world(m->win, m->target);
-        hl_req_add_parts(*r, 1); /* the issuer's, until all others are issued */
+        hl_req_add_parts(*r, 1); /* the issuer's own part, until all others are issued */
         m->req = *r;
     }
     if (HL_CHECKED) {
@@ -253,7 +254,7 @@ void hl_win_request_end(const struct hl_move *m, int rc)
         return;
     }
     if (rc != 0) {
-        hl_req_orphan(m->req); /* parts that were issued end without a waiter */
+        hl_req_orphan(m->req); /* its parts that were issued end without a waiting thread */
     }
     hl_req_part_done(m->req, 0);
 }
