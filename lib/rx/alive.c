@@ -1,20 +1,22 @@
-/* Ranks that have died without a word from the launcher: their host is silent, or it says that they are gone.
+/* Finds ranks that have died and of which the launcher has not told: their host is silent, or
+ * says that they are gone.
  *
- * Once a second the receive thread looks at the provider's connections. The operating system knows of each
+ * Once a second the receive thread looks at the provider's connections. The operating system knows for each
  * whether the other host has answered, so a process that computes or is stopped is not taken for a dead one.
  * A host that leaves questions unanswered for HOTLANE_PEER_TIMEOUT seconds is dead with all its ranks: their
- * connections are ended, so that the provider gives back what it holds for them.
+ * connections are shut down, so that the provider frees what belongs to them.
  *
  * A rank is probed by connecting to its endpoint: the host says at once when nobody listens there any more.
- * That is done where a connection has ended (a moment later: the launcher may tell first), for ranks that
- * take nothing, and once by who waits for long, whatever for: a probe is also a question to a host that
- * nobody has a connection with.
+ * The thread probes ranks of a host with which a connection has ended (one look later: the launcher may tell
+ * first), ranks that take nothing, and, once for each long wait of this rank, its neighbours: a probe is also
+ * a question to a host with which nobody has a connection.
  *
- * Who waits for long also asks the receive threads of the next ranks of other nodes, which answer while their
- * programs compute: a rank whose host answers, but not it, is stopped. Its node peers would see that by
- * themselves (stops.h); a rank that is alone on its node is the next one of somebody who waits.
+ * During a long wait the receive threads of the next ranks of other nodes are asked, too. They answer
+ * while their programs compute, so a rank that is silent on a host that answers is stopped. Node peers
+ * of such a rank would see that by themselves (stops.h); a rank that is alone on its node is the next
+ * one of some rank that waits.
  *
- * Where endpoints do not listen on TCP nothing tells of hosts: see doubts.c. */
+ * Where endpoints do not listen on TCP, nothing tells of hosts, and doubts.c does this work. */
 #include "alive.h"
 
 #include "doubts.h"
@@ -36,14 +38,14 @@
 #define SECOND_NS HL_RX_SECOND_NS
 #define LOOK_NS SECOND_NS
 #define SOON_NS (SECOND_NS / 5)       /* until the next look when a probe was made */
-#define SHARE 500                     /* a look takes at most this part of the time */
-#define PROBES 32                     /* at a time */
-#define ANSWER_NS (3 * SECOND_NS / 2) /* a probe without answer after that was in vain so far */
-#define NEIGHBOURS 256                /* ranks that he probes */
-#define ROUND_NS (10 * SECOND_NS)     /* from one such round to the next */
-#define AT_ONCE 8                     /* of them in a look */
-#define STOPPED_NS (10 * SECOND_NS)   /* a receive thread that computes for others never takes so long */
-#define ASKED 2                       /* ranks whose receive thread I ask: each costs a connection */
+#define SHARE 500                     /* looks take at most 1/500 of the time */
+#define PROBES 32                     /* most probes at a time */
+#define ANSWER_NS (3 * SECOND_NS / 2) /* a probe without answer for so long counts as unanswered question */
+#define NEIGHBOURS 256                /* most ranks that are probed in a long wait */
+#define ROUND_NS (10 * SECOND_NS)     /* from one such round of probes to the next */
+#define AT_ONCE 8                     /* most probes of a round in one look */
+#define STOPPED_NS (10 * SECOND_NS)   /* no running receive thread takes so long to answer */
+#define ASKED 2                       /* ranks whose receive thread is asked: each costs a connection */
 
 struct rank_probe {
     struct hl_fab_tcp_probe tcp;
@@ -51,29 +53,29 @@ struct rank_probe {
     uint64_t since_ns;
 };
 
-/* Of a rank that was said to be stopped. */
+/* What was said about a rank that is stopped. */
 struct stop {
-    bool said;            /* and it has not answered since */
-    uint64_t answered_ns; /* at the end of an earlier one */
+    bool said;            /* a line said so, and the rank has not answered since */
+    uint64_t answered_ns; /* when it last answered after such a line; 0: never */
 };
 
-/* The receive thread's, but for what is atomic. */
+/* Belongs to the receive thread, but for the atomic fields. */
 static struct {
     struct hl_rx_hosts hosts;
     uint64_t next_ns, now_ns;
     struct rank_probe probes[PROBES];
     int n_probes;
-    bool probing;         /* made one in this look */
-    bool waiting;         /* somebody here waits for long */
-    int probed;           /* ranks that it has probed since */
-    uint64_t round_ns;    /* of the first of them */
-    bool ends_are_deaths; /* nobody leaves yet: whose endpoint is closed is dead */
-    int given_up;         /* 1 + a rank that the lanes give up, 0: none */
+    bool probing;         /* a probe was made in this look, or the next look must come soon */
+    bool waiting;         /* a thread of this process waits for long */
+    int probed;           /* ranks probed in this round */
+    uint64_t round_ns;    /* time of the round's first probe */
+    bool ends_are_deaths; /* nobody leaves yet: a rank whose endpoint is closed is dead */
+    int given_up;         /* 1 + a rank that has not answered for too long, 0: none */
     struct stop *stops;   /* [ranks]; NULL: none was stopped */
-    uint64_t asked_ns;    /* time of the last look that saw to these, 0: they are not chosen yet */
+    uint64_t asked_ns;    /* time of the last look that asked `question`, 0: they are not chosen yet */
     struct hl_rx_question question[ASKED];
     hl_a32 suspect; /* atomic: 1 + a rank that takes nothing, 0: none */
-    hl_a32 leaving; /* atomic: peers may close their endpoints from now on */
+    hl_a32 leaving; /* atomic; 1: peers may close their endpoints */
 } alive;
 
 void hl_rx_leave(void)
@@ -119,7 +121,7 @@ static bool see(void *unused, const struct hl_fab_link *link)
     return hl_rx_hosts_see(&alive.hosts, link, alive.now_ns);
 }
 
-/* `why`: what else is known than that it was silent for too long, or NULL. */
+/* Counts all ranks of a host as dead. `why`: words for the cause; NULL: it was silent for too long. */
 static void bury_host(struct hl_rx_host *host, const char *why)
 {
     char name[64], ranks[200] = "", silent[64];
@@ -148,13 +150,14 @@ static void bury_host(struct hl_rx_host *host, const char *why)
     }
 }
 
-/* The network is whole again, too late: who counts as dead here must not wait for us. */
+/* Tells the ranks of a host that answers again, too late, that they count as dead: they must not
+ * wait for this rank. */
 static void tell_ranks(struct hl_rx_host *host)
 {
     const struct hl_wire_rec gone = {.op = HL_WIRE_GONE};
     for (; host->told_to < hl_boot.size; host->told_to++) {
         if (is_on(host->told_to, host) && hl_rx_net_send(host->told_to, &gone, NULL) == HL_ERR_AGAIN) {
-            return; /* at the next look */
+            return; /* the next look goes on */
         }
     }
 }
@@ -191,7 +194,7 @@ static void start_probe(int rank)
     }
 }
 
-/* An answer of the host of a rank: somebody listens there, or nobody does. */
+/* The host of a rank has answered a probe; `listens`: the rank's endpoint is open. */
 static void answered(struct hl_rx_host *host, int rank, bool listens)
 {
     char name[64];
@@ -205,7 +208,7 @@ static void answered(struct hl_rx_host *host, int rank, bool listens)
     }
 }
 
-/* There is no way to it. One that was heard of before may come back: it is silent. */
+/* There is no route to a host. A host that has answered before may come back, so it is only silent. */
 static void unreachable(struct hl_rx_host *host, int error)
 {
     char why[128];
@@ -219,7 +222,7 @@ static void unreachable(struct hl_rx_host *host, int error)
     }
 }
 
-/* What came of a probe; true: it is over. */
+/* Looks what came of a probe; true: the probe is over. */
 static bool check_probe(struct rank_probe *c)
 {
     struct hl_fab_host at;
@@ -256,7 +259,7 @@ static void check_probes(void)
     alive.n_probes = kept;
 }
 
-/* Those of a host that has lost a connection. */
+/* Probes the ranks of a host with which a connection has ended. */
 static void probe_host(struct hl_rx_host *host)
 {
     while (host->check >= 0 && alive.n_probes < PROBES) {
@@ -270,15 +273,15 @@ static void probe_host(struct hl_rx_host *host)
 
 void hl_rx_suspect(int rank)
 {
-    hl_a32_store_relaxed(&alive.suspect,
-                         (uint32_t)rank + 1); /* relaxed: a hint; who is stuck says it again */
+    /* relaxed: a hint; the caller repeats it as long as the rank takes nothing. */
+    hl_a32_store_relaxed(&alive.suspect, (uint32_t)rank + 1);
 }
 
-/* One that takes nothing; and my neighbours, when somebody here waits for long. */
+/* Probes a rank that takes nothing, and this rank's neighbours during a long wait. */
 static void probe_others(void)
 {
     struct hl_fab_host at;
-    uint32_t suspect = hl_a32_xchg_acquire(&alive.suspect, 0); /* acquire: for form, nothing comes with it */
+    uint32_t suspect = hl_a32_xchg_acquire(&alive.suspect, 0); /* acquire: the weakest exchange there is */
     if (suspect != 0 && !hl_rx_is_dead((int)suspect - 1) && hl_rx_alive_host((int)suspect - 1, &at)) {
         start_probe((int)suspect - 1);
     }
@@ -298,7 +301,7 @@ static void probe_others(void)
 
 /* ---- ranks that are stopped ---- */
 
-/* False: nothing tells of its host. */
+/* Sets *out to whether the rank's host answers. False: nothing tells of its host. */
 static bool answers(int rank, bool *out)
 {
     struct hl_fab_host at;
@@ -312,7 +315,7 @@ static bool answers(int rank, bool *out)
 void hl_rx_say_stopped(int rank, uint64_t for_ns, bool host_answers)
 {
     struct stop *stop = alive.stops != NULL ? &alive.stops[rank] : NULL;
-    if (stop != NULL && stop->answered_ns != 0) { /* somebody else, perhaps */
+    if (stop != NULL && stop->answered_ns != 0) { /* another caller may have had an answer since */
         uint64_t since = hl_now_ns() - stop->answered_ns;
         for_ns = for_ns < since ? for_ns : since;
     }
@@ -361,7 +364,7 @@ void hl_rx_has_answered(int rank)
     }
 }
 
-/* The next ranks of other nodes. */
+/* Chooses the ranks to ask: the next ranks of other nodes. */
 static void choose_asked(void)
 {
     struct hl_fab_host at;
@@ -382,7 +385,7 @@ void hl_rx_question_ask(struct hl_rx_question *q, uint64_t now_ns)
     if (now_ns >= q->again_ns) {
         uint64_t begin_ns = hl_now_ns();
         q->since_ns = q->since_ns != 0 ? q->since_ns : now_ns;
-        bool left = hl_rx_streams_ask(q->rank); /* even so an answer may not have left */
+        bool left = hl_rx_streams_ask(q->rank);
         q->again_ns =
             now_ns + (left ? now_ns - q->since_ns + ROUND_NS / 2 : HL_RX_REST * (hl_now_ns() - begin_ns));
     }
@@ -405,7 +408,7 @@ static void ask_others(void)
     if (alive.asked_ns == 0) {
         choose_asked();
     }
-    /* Or this thread did not run: answers may be there already. */
+    /* After a long pause this thread did not run: answers may have come that it has not read yet. */
     bool anew = alive.now_ns - alive.asked_ns > HL_RX_PAUSE_NS;
     alive.asked_ns = alive.now_ns;
     for (int i = 0; i < ASKED; i++) {
@@ -445,15 +448,15 @@ static void look_at_ranks(void)
         } else if (host->dead && died > 0) {
             bury_host(host, NULL);
         } else if (host->dead && alive.n_probes == 0) {
-            start_probe(host->first); /* is it back? */
+            start_probe(host->first); /* to see whether the host is back */
         } else if (!host->dead) {
-            probe_host(host); /* as the look before wished: the launcher may have told meanwhile */
+            probe_host(host); /* the last look asked for it: the launcher has had time to tell of the death */
             host->check = host->lost && host->check < 0 ? 0 : host->check;
             alive.probing |= host->check >= 0;
         }
     }
     if (died > 0) {
-        hl_fab_links(0, see, NULL); /* ends the connections with the dead */
+        hl_fab_links(0, see, NULL); /* shuts down the connections with dead hosts */
         alive.hosts.n_now = 0;
     }
     if (alive.ends_are_deaths) {

@@ -1,11 +1,12 @@
-/* Ranks that somebody waits for, where nothing tells of hosts.
+/* Finds dead ranks where nothing tells of hosts.
  *
- * Who waits for long tells whom it waits for (as it tells a watchdog), some ranks each second. Their receive
- * threads are asked, and silence for HOTLANE_PEER_TIMEOUT seconds is death.
+ * A thread that waits for long names the ranks for which it waits (as it tells the watchdog),
+ * some each second. Their receive threads are asked, and a rank that is silent for
+ * HOTLANE_PEER_TIMEOUT seconds is dead.
  *
- * Not of who has a heartbeat: a network card reads memory without the process, so that of a stopped one can
- * be read, and that of a dead one cannot. Where a provider needs the process for it, a stopped one is taken
- * for a dead one. */
+ * A rank with a heartbeat is not: a network card reads memory without the process, so the heartbeat of a
+ * stopped process can be read, and that of a dead one cannot. Where the provider needs the process for that,
+ * a stopped process is taken for a dead one. */
 #include "doubts.h"
 
 #include "alive.h"
@@ -17,17 +18,17 @@
 
 #include <string.h>
 
-#define DOUBTS HL_RX_HEARTBEAT_READS /* ranks that are asked at a time */
+#define DOUBTS HL_RX_HEARTBEAT_READS /* most ranks that are in doubt at a time */
 
 struct doubt {
     struct hl_rx_question ask;
-    uint64_t said_ns;      /* the last time; 0: no doubt */
-    uint64_t next_read_ns; /* its heartbeat is asked for again then */
-    uint64_t heartbeat_ns; /* its heartbeat came, which was asked for then; 0: never */
+    uint64_t said_ns;      /* when a thread last said that it waits for the rank; 0: the place is free */
+    uint64_t next_read_ns; /* when its heartbeat is to be read again */
+    uint64_t heartbeat_ns; /* when the last read of its heartbeat that came back was posted; 0: none */
 };
 
 static struct doubt doubts[DOUBTS];
-static hl_a32 doubted[DOUBTS]; /* atomic: 1 + a rank that a thread waits for, 0: none */
+static hl_a32 doubted[DOUBTS]; /* atomic: 1 + a rank for which a thread waits, 0: none */
 static uint64_t looked_ns;
 
 void hl_rx_doubt(int rank)
@@ -38,18 +39,18 @@ void hl_rx_doubt(int rank)
         hl_rx_is_dead(rank)) {
         return;
     }
-    /* relaxed, both: hints; nothing comes with them. */
+    /* relaxed: a hint; nothing is read after it. */
     for (int i = 0; i < DOUBTS; i++) {
         if (hl_a32_load_relaxed(&doubted[i]) == word) {
             return;
         }
     }
-    for (int i = 0; i < DOUBTS && !hl_a32_cas_full(&doubted[i], &free, word); i++) { /* full: rare. */
+    for (int i = 0; i < DOUBTS && !hl_a32_cas_full(&doubted[i], &free, word); i++) { /* full: it is rare. */
         free = 0;
     }
 }
 
-/* The one about that rank, else one that is free; NULL: there is neither. */
+/* The doubt about that rank, else a free place; NULL: there is neither. */
 static struct doubt *doubt_about(int rank)
 {
     struct doubt *d = NULL;
@@ -60,6 +61,7 @@ static struct doubt *doubt_about(int rank)
     return d;
 }
 
+/* The doubt about that rank; NULL: there is none. */
 static struct doubt *open_doubt(int rank)
 {
     struct doubt *d = doubt_about(rank);
@@ -92,7 +94,7 @@ bool hl_rx_doubts_lives(int rank)
 static void take_doubts(uint64_t now_ns)
 {
     for (int i = 0; i < DOUBTS; i++) {
-        uint32_t word = hl_a32_xchg_acquire(&doubted[i], 0); /* acquire: for form. */
+        uint32_t word = hl_a32_xchg_acquire(&doubted[i], 0); /* acquire: the weakest exchange there is. */
         struct doubt *d = word != 0 ? doubt_about((int)word - 1) : NULL;
         if (d == NULL) {
             continue;
@@ -104,9 +106,9 @@ static void take_doubts(uint64_t now_ns)
     }
 }
 
-/* An answer may be there already when this thread did not run: of the time between two looks no more counts
- * as silence than half of what makes a rank dead. A provider may take seconds for a call, so it is not that
- * nothing counts. */
+/* When this thread did not run, an answer may have come that it has not read yet. So of the time between
+ * two looks at most half the timeout counts as silence. Some of it does count, since a provider may take
+ * seconds for each call. */
 static void forgive_pause(uint64_t now_ns)
 {
     uint64_t most = (uint64_t)hl_conf.peer_timeout * HL_RX_SECOND_NS / 2, pause = now_ns - looked_ns;
@@ -117,14 +119,15 @@ static void forgive_pause(uint64_t now_ns)
     }
 }
 
-/* One that has answered is told of again by who still waits for it; of one that has not, others wait their
- * turn to be asked. */
+/* True when a doubt ends: the rank is dead, or no thread has named it lately and it has answered, or nobody
+ * waits for long any more. (A thread that still waits names it again.) */
 static bool is_doubt_over(const struct doubt *d, uint64_t now_ns, bool waiting)
 {
     bool told = now_ns - d->said_ns <= HL_RX_PAUSE_NS;
     return hl_rx_is_dead(d->ask.rank) || (!told && (!waiting || d->ask.since_ns == 0));
 }
 
+/* Asks the rank, judges its silence and reads its heartbeat. */
 static void press_doubt(struct doubt *d, uint64_t now_ns)
 {
     struct hl_rx_question *q = &d->ask;

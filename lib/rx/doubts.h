@@ -1,24 +1,28 @@
-/* Inside the module: ranks that somebody waits for, where nothing tells of hosts (doubts.c). On the receive
- * thread, but for hl_rx_doubt. */
+/* Inside the module: finding dead ranks where nothing tells of hosts (doubts.c). A doubt is about a rank for
+ * which a thread of this process waits for long. On the receive thread, but for hl_rx_doubt. */
 #ifndef HL_RX_DOUBTS_H
 #define HL_RX_DOUBTS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Somebody has waited for the rank for long. Any thread. */
+/* Says that a thread has waited for the rank for long. Does nothing for ranks of this node, dead ranks, and
+ * where connections tell of the rank's host. Any thread. */
 void hl_rx_doubt(int rank);
 
-/* Asks; `waiting`: some thread here still waits for long, for whomever. */
+/* Asks ranks that are in doubt; `waiting`: some thread of this process still waits for long, for any rank. */
 void hl_rx_doubts_look(uint64_t now_ns, bool waiting);
 
-/* Its receive thread has answered; its heartbeat, asked for at that time, came (hl_rx_net_read_heartbeat). */
+/* The rank's receive thread has answered. */
 void hl_rx_doubts_heard(int rank);
+
+/* The rank's heartbeat was read; the read was posted at `asked_ns` (hl_rx_net_read_heartbeat). */
 void hl_rx_doubts_heartbeat(int rank, uint64_t asked_ns);
 
-/* Has its heartbeat been read within HOTLANE_PEER_TIMEOUT? */
+/* True when the rank's heartbeat was read within HOTLANE_PEER_TIMEOUT. */
 bool hl_rx_doubts_lives(int rank);
 
+/* Forgets all, at the end. */
 void hl_rx_doubts_close(void);
 
 #endif

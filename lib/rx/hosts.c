@@ -1,10 +1,10 @@
-/* Which hosts answer. */
+/* Which hosts answer, judged by connections. */
 #include "hosts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define FORGET_NS UINT64_C(10000000000) /* without a question */
+#define FORGET_NS UINT64_C(10000000000) /* a silent host that nobody asks for so long answers again */
 
 static struct hl_rx_host *find_host(const struct hl_rx_hosts *h, const struct hl_fab_host *at)
 {
@@ -41,7 +41,8 @@ struct hl_rx_host *hl_rx_hosts_get(struct hl_rx_hosts *h, const struct hl_fab_ho
     return host;
 }
 
-/* A connection that cannot be noted for want of memory will not be missed. */
+/* Notes a connection for the comparison of two looks. Without memory it is left out, so its
+ * end is not seen. */
 static void note_link(struct hl_rx_hosts *h, size_t host, const struct hl_fab_link *link)
 {
     if (h->n_now == h->room_now) {
@@ -87,7 +88,7 @@ static int compare_keys(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Connections that were there and are no more. */
+/* Marks the hosts whose connections the last look saw and this one did not, and keeps this look's list. */
 static void miss(struct hl_rx_hosts *h)
 {
     size_t at = 0;

@@ -1,4 +1,4 @@
-/* Records of node peers: the ring, its bell, and the messages of the node socket. */
+/* Records from node peers: the ring, its bell, and the messages of the node socket. */
 #include "inner.h"
 
 #include "boot.h"
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Bells are eventfds of the consumers. A peer gets one by asking over the node socket, which wakes the owner
- * as well: the first ring of a pair is the question. */
+/* A bell is an eventfd that wakes its owner. A peer gets it by asking over the node socket, which also wakes
+ * the owner: so the first time a peer rings, it asks. */
 enum bell_kind { BELL_ASK = 1, BELL_HERE };
 
 struct bell_message {
@@ -27,14 +27,14 @@ static void ring_bell(int node_rank)
         hl_rx_kick();
         return;
     }
-    /* acquire: no more than the number itself is needed; pairs with the release in take_bell. */
+    /* acquire: only the number is used; pairs with the release in take_bell. */
     uint32_t known = hl_a32_load_acquire(&hl_rx.bells[node_rank]);
     if (known != 0) {
         uint64_t one = 1;
-        (void)!write((int)known - 1, &one, sizeof one); /* full means that it is ringing already */
+        (void)!write((int)known - 1, &one, sizeof one); /* a full counter means that it rings already */
         return;
     }
-    /* A full socket wakes its owner as well; a dead owner needs no bell. */
+    /* A failure does not matter: a full socket wakes its owner as well, and a dead owner needs no bell. */
     struct bell_message ask = {BELL_MAGIC, BELL_ASK};
     (void)hl_boot_node_send(node_rank, &ask, sizeof ask, -1);
 }
@@ -51,7 +51,7 @@ bool hl_rx_near_send(int node_rank, const struct hl_wire_rec *rec, const void *p
     return true;
 }
 
-/* A record as it came out of the ring: the length in the cell must be what the record says. */
+/* True for a well-formed record from the ring: the length in the cell must be that of the record. */
 static bool is_sound(const struct hl_wire_rec *rec, uint32_t len, int from)
 {
     return len >= sizeof *rec && rec->op != HL_WIRE_NONE && rec->op < HL_WIRE_OPS &&
@@ -89,10 +89,10 @@ int hl_rx_near_poll(void)
     return count;
 }
 
+/* Keeps the bell of a peer; a second one is closed. */
 static void take_bell(int from, int fd)
 {
-    /* release: nothing else is published; pairs with the acquire in ring_bell. A second bell is not needed.
-     */
+    /* release: publishes only the number; pairs with the acquire in ring_bell. */
     if (fd >= 0 && hl_a32_load_relaxed(&hl_rx.bells[from]) == 0) { /* relaxed: this thread alone writes it. */
         hl_a32_store_release(&hl_rx.bells[from], (uint32_t)fd + 1);
     } else if (fd >= 0) {
@@ -112,7 +112,7 @@ static void serve_bell(const void *bytes, size_t len, int from, int fd)
     }
     if (msg.magic == BELL_MAGIC && msg.kind == BELL_ASK) {
         struct bell_message here = {BELL_MAGIC, BELL_HERE};
-        (void)hl_boot_node_send(from, &here, sizeof here, hl_rx.bell); /* refused: it asks again */
+        (void)hl_boot_node_send(from, &here, sizeof here, hl_rx.bell); /* after a failure it asks again */
     } else {
         hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
     }
@@ -124,7 +124,7 @@ static void serve_bell(const void *bytes, size_t len, int from, int fd)
 void hl_rx_node_socket(void)
 {
     _Alignas(8) uint8_t msg[HL_BOOT_NODE_MSG];
-    for (int i = 0; i < 256; i++) { /* the rest after the other sources had their turn */
+    for (int i = 0; i < 256; i++) { /* other sources get their turn before the rest */
         size_t len = 0;
         int from = -1, fd = -1;
         int rc = hl_boot_node_recv(msg, sizeof msg, &len, &from, &fd);

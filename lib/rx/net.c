@@ -1,11 +1,11 @@
 /* The receive endpoint: buffers, senders known by their HELLO, acknowledgements with answers.
  *
- * A message in: checked, its sender found (or learnt), its records run in order (unpack.c), then one
- * acknowledgement with the answers goes to the sender's lane; without answers, one for all messages of a lane
- * that came in one pass. Where receives complete in any order a message waits for those before it (window.h),
- * and each has an acknowledgement of its own. What the provider cannot take waits in a list in order; the
- * buffers of that list are bounded by the senders' credits. All of this belongs to the receive thread, but
- * for what hl_rx_net_open does before it hands over. */
+ * A message that arrives is checked, its sender is found (or learnt from HELLO), and its records are handled
+ * in order (unpack.c). Then an acknowledgement with the answers goes to the sender's lane; messages without
+ * answers that came from one lane in one pass get one acknowledgement together. Where receives complete in
+ * any order, a message waits for those before it (window.h), and each has an acknowledgement of its own.
+ * Messages that the provider cannot take now wait in a list, in order; the senders' credits bound its length.
+ * All of this belongs to the receive thread, except that another thread runs hl_rx_net_open before. */
 #include "doubts.h"
 #include "inner.h"
 #include "links.h"
@@ -29,33 +29,34 @@
 
 struct inbound {
     struct hl_rx_op op;
-    uint8_t *bytes; /* hl_fab.eager of them */
+    uint8_t *bytes; /* hl_fab.eager bytes */
 };
 
-#define PASS 16 /* completions that are read at once */
+#define PASS 16 /* most completions that are read at once */
 
 static struct hl_fab_ep ep;
 static struct inbound inbounds[BUFFERS];
 static struct hl_rx_senders senders;
 static struct hl_rx_window window; /* messages of lanes that came before their turn */
-/* [size] receive endpoints of others, plus 1; 0: not inserted. Only pages of ranks we talk to are touched. */
+/* [size] address of a peer's receive endpoint, plus 1; 0: not inserted. Only pages of peers
+ * in use are touched. */
 static uint64_t *peer_rx;
 _Static_assert(FI_ADDR_NOTAVAIL == UINT64_MAX, "no address plus 1 is 0");
 static uint8_t *pool;
-static bool *reached; /* [size] something was sent to that receive endpoint */
+static bool *reached; /* [size] true: something was sent to that receive endpoint */
 static struct {
     int rank;
     unsigned lane;
 } owed[PASS]; /* lanes that wait for an acknowledgement without answers */
 static size_t owed_count;
-static uint64_t heartbeat; /* read by those who wonder whether this rank lives */
+static uint64_t heartbeat; /* peers read it to see whether this rank lives */
 static uint64_t heartbeat_region;
 
-/* Of others, which are read one time after the other. */
+/* Reads of peers' heartbeats that are under way. */
 static struct heartbeat_read {
     struct hl_rx_op op;
     int rank;
-    uint64_t word, posted_ns; /* 0: it is not on its way */
+    uint64_t word, posted_ns; /* where it is read to; when it was posted, 0: the place is free */
 } heartbeat_reads[HL_RX_HEARTBEAT_READS];
 
 static int post_net_receive(struct inbound *in)
@@ -67,6 +68,7 @@ static int post_net_receive(struct inbound *in)
 
 /* ---- messages in ---- */
 
+/* The sender of a message, learnt from its HELLO; NULL: it has said none, or there is no memory. */
 static struct hl_rx_sender *sender_of(const struct hl_wire_head *head)
 {
     struct hl_rx_sender *s = hl_rx_senders_get(&senders, (int)head->from, head->lane);
@@ -74,7 +76,7 @@ static struct hl_rx_sender *sender_of(const struct hl_wire_head *head)
     if (s == NULL || hello == NULL) {
         return s != NULL && s->known ? s : NULL;
     }
-    /* A lane says HELLO again after it lost its connection: the same address as before. */
+    /* A lane that has lost its connection says HELLO again, with the same address. */
     if (!s->known && hl_fab_ep_insert(&ep, hello->name, (size_t)hello->len, &s->addr) == 0) {
         s->known = true;
     }
@@ -88,7 +90,7 @@ static void drop_message(size_t len, const char *why)
     hl_log(HL_LOG_DEBUG, "message of %zu bytes dropped: %s", len, why);
 }
 
-/* Room for the answers to a message of a lane; NULL: no memory, the message is dropped. */
+/* A buffer for the answers to a lane's message; NULL: there is no memory, and the message was dropped. */
 static struct hl_rx_outbound *new_answer(const struct hl_wire_head *head, struct hl_rx_answers *a)
 {
     struct hl_rx_outbound *out = hl_rx_sends_new();
@@ -101,7 +103,7 @@ static struct hl_rx_outbound *new_answer(const struct hl_wire_head *head, struct
     return out;
 }
 
-/* Sends what is in `out`, answers or none, to a lane. */
+/* Sends the answers in `out`, if any, to a lane, with the fields of `ack` as head. */
 static void answer_lane(const struct hl_rx_sender *s, struct hl_rx_outbound *out, struct hl_wire_head ack)
 {
     ack.nonce = hl_boot.nonce;
@@ -113,7 +115,7 @@ static void answer_lane(const struct hl_rx_sender *s, struct hl_rx_outbound *out
     hl_rx_sends_take(out);
 }
 
-/* As the acknowledgement of all that came from it. */
+/* Sends `out` as acknowledgement of all messages that came from the lane. */
 static void acknowledge(struct hl_rx_sender *s, unsigned lane, struct hl_rx_outbound *out, uint32_t count)
 {
     s->owed = false;
@@ -122,7 +124,7 @@ static void acknowledge(struct hl_rx_sender *s, unsigned lane, struct hl_rx_outb
         (struct hl_wire_head){.seq = s->applied, .lane = (uint16_t)lane, .len = out->len, .count = count});
 }
 
-/* Acknowledges to lanes whose messages had no answers: once for all that came in this pass. */
+/* Sends one acknowledgement to each lane whose messages of this pass had no answers. */
 static void pay_owed(void)
 {
     for (size_t i = 0; i < owed_count; i++) {
@@ -137,24 +139,26 @@ static void pay_owed(void)
     owed_count = 0;
 }
 
+/* Notes that the lane is to get an acknowledgement at the end of this pass. */
 static void owe(struct hl_rx_sender *s, const struct hl_wire_head *head)
 {
-    if (!s->owed && owed_count < HL_COUNT_OF(owed)) { /* there are as many as completions in a pass */
+    if (!s->owed && owed_count < HL_COUNT_OF(owed)) { /* there are places for all completions of a pass */
         s->owed = true;
         owed[owed_count].rank = (int)head->from;
         owed[owed_count++].lane = head->lane;
     }
 }
 
-/* The records of a lane's message, if it is the next one; false: there is a gap before it. HELLO may leave
- * one: the lane knows that a connection was lost, and all that was under way has failed there.
+/* Handles the records of a lane's message if it is the next one; false: there is a gap before it. A
+ * message with HELLO may come after a gap: the lane knows that a connection was lost, and has failed
+ * all that was under way.
  *
- * What was handled is not handled again: a stranger can have a provider deliver bytes that lay in its buffers
- * (a header that promises a message, and nothing behind it), with the nonce of those who sent them. */
+ * No number is handled twice: a stranger can make a provider deliver bytes that lay in its buffers, with
+ * their nonce (by a header that promises a message, and nothing behind it). */
 static bool take_next_message(struct hl_rx_sender *s, const struct hl_wire_head *head,
                               struct hl_rx_answers *a)
 {
-    bool holds = head->count > 0; /* else a ping, which has the number of the message before it */
+    bool holds = head->count > 0; /* false: a ping, which has the number of the message before it */
     if (holds &&
         (head->seq == s->applied + 1 || (head->seq > s->applied && hl_wire_hello_of(head) != NULL))) {
         s->applied = head->seq;
@@ -169,7 +173,8 @@ static bool take_next_message(struct hl_rx_sender *s, const struct hl_wire_head 
 
 /* ---- lanes whose messages come in any order ---- */
 
-/* Nothing before it is missing: its records, and its own acknowledgement. False: no memory for that. */
+/* Handles a message before which nothing is missing, and acknowledges it. False: there is no
+ * memory for that. */
 static bool run_in_turn(struct hl_rx_sender *s, const struct hl_wire_head *head)
 {
     struct hl_rx_answers a;
@@ -186,8 +191,8 @@ static bool run_in_turn(struct hl_rx_sender *s, const struct hl_wire_head *head)
     return true;
 }
 
-/* What is missing is lost. A lane that has seen its post fail has said HELLO since: from there it goes on.
- * Else everything up to `seq` has failed. */
+/* Gives up messages that are lost. If a waiting message has HELLO, the lane knows of the loss, and its stream
+ * goes on from there: true. Else all up to `seq` have failed. */
 static bool give_up_gap(struct hl_rx_sender *s, uint64_t stream, uint64_t seq)
 {
     const struct hl_rx_parked *m = hl_rx_window_first(&window, stream);
@@ -198,7 +203,7 @@ static bool give_up_gap(struct hl_rx_sender *s, uint64_t stream, uint64_t seq)
     return m != NULL;
 }
 
-/* A message without records says the number of the one before it, and wants to know whether that came. */
+/* Answers a ping: it says the number of the message before it, and asks whether that one came. */
 static void ping_in(struct hl_rx_sender *s, uint64_t stream, const struct hl_wire_head *head)
 {
     bool lost = hl_rx_window_probe(&window, stream, s->applied, head->seq, hl_now_ns()) &&
@@ -218,7 +223,8 @@ static void unordered_in(const struct hl_wire_head *head)
 {
     uint64_t stream = hl_rx_window_stream(head->from, head->lane);
     struct hl_rx_sender *s = sender_of(head);
-    uint64_t applied = s != NULL ? s->applied : 0; /* without HELLO: that is to come, too */
+    uint64_t applied =
+        s != NULL ? s->applied : 0; /* without a sender the message with HELLO is still to come */
     struct hl_rx_parked *next;
     if (head->count == 0 && s != NULL) {
         ping_in(s, stream, head);
@@ -255,7 +261,7 @@ static void record_in(const struct hl_wire_head *head, struct hl_rx_answers *a)
 static void message_in(const uint8_t *bytes, size_t len)
 {
     const struct hl_wire_head *head = (const void *)bytes;
-    /* A provider may report a length that a stranger has made up. */
+    /* A stranger can make a provider report any length. */
     const char *wrong = len > hl_fab.eager ? "longer than its buffer"
                                            : hl_wire_check(bytes, len, hl_boot.nonce, (uint32_t)hl_boot.size);
     struct hl_rx_answers a = {0};
@@ -407,7 +413,7 @@ static int insert_peer(int peer)
     return rc;
 }
 
-/* NULL: its heartbeat is asked for already, or too many are. */
+/* A place for a read of the rank's heartbeat; NULL: one is under way, or all places are taken. */
 static struct heartbeat_read *heartbeat_read_for(int rank)
 {
     struct heartbeat_read *unused = NULL;
@@ -426,7 +432,7 @@ void hl_rx_net_read_heartbeat(int rank)
     struct heartbeat_read *f = heartbeat_read_for(rank);
     const struct hl_rx_card *card = f != NULL ? rx_card_of(rank, &rc) : NULL;
     if (card == NULL || !reached[rank] || (card->heartbeat_addr == 0 && card->heartbeat_key == 0)) {
-        return; /* who does not run takes part in no new connection */
+        return; /* without a connection the read says nothing: a stopped process makes no new one */
     }
     struct iovec to = {&f->word, sizeof f->word};
     f->op.what = HL_RX_READS;
@@ -457,7 +463,7 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
                                 .kind = HL_WIRE_DATA,
                                 .len = (uint32_t)(sizeof head + sizeof *rec + padded),
                                 .count = 1};
-    memset(out->bytes + head.len - 8, 0, 8); /* the padding, if any */
+    memset(out->bytes + head.len - 8, 0, 8); /* zeroes the padding, if there is any */
     memcpy(out->bytes, &head, sizeof head);
     memcpy(out->bytes + sizeof head, rec, sizeof *rec);
     if (rec->len > 0) {
@@ -481,7 +487,8 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
 
 /* ---- opening and closing ---- */
 
-/* A host whose cable is out has no address but that of the loopback, which leads others to themselves. */
+/* HL_ERR_OTHER when this host has only the loopback address (no cable, say): it leads other hosts to
+ * themselves. */
 static int check_name(void)
 {
     struct hl_fab_host host;

@@ -1,7 +1,7 @@
 /* Records that this rank sends to other receive threads: at once where possible, else queued here.
  *
- * The queue is one list: taken from any thread under a lock, emptied by the receive thread. `queued` counts
- * what has not left, so that a later record does not overtake an earlier one. */
+ * Any thread appends to the list under a lock; the receive thread takes it over and sends. `queued` counts
+ * the records that have not left, so that a later record does not overtake an earlier one. */
 #include "inner.h"
 #include "stuck.h"
 
@@ -18,10 +18,10 @@
 static struct hl_mutex out_lock = HL_MUTEX_INIT;
 static struct hl_rx_out *first HL_GUARDED_BY(out_lock);
 static struct hl_rx_out **last HL_GUARDED_BY(out_lock) = &first;
-static hl_a32 queued;
-static struct hl_rx_out *waiting; /* the receive thread's: taken over, not yet sent */
+static hl_a32 queued;             /* atomic: records that have not left */
+static struct hl_rx_out *waiting; /* taken over, not yet sent; the receive thread's, as the next two */
 static struct hl_rx_out **waiting_end = &waiting;
-static struct hl_rx_stuck stuck; /* ranks; the same */
+static struct hl_rx_stuck stuck; /* ranks that took nothing in this pass */
 
 static int try_send(int peer, const struct hl_wire_rec *rec, const void *payload)
 {
@@ -46,7 +46,7 @@ static int enqueue_record(int peer, const struct hl_wire_rec *rec, const void *p
     hl_mutex_lock(&out_lock);
     *last = out;
     last = &out->next;
-    /* full: counted before the sender's next look; the lock orders the list. */
+    /* full: counted before this thread's next hl_rx_send looks; the lock orders the list. */
     hl_a32_add_full(&queued, 1);
     hl_mutex_unlock(&out_lock);
     hl_rx_kick();
@@ -62,7 +62,7 @@ int hl_rx_send(int peer, const struct hl_wire_rec *rec, const void *payload)
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", peer);
     }
     bool may_try = hl_rx_on_thread() || hl_boot_node_of(peer) >= 0;
-    /* acquire: a record that this thread queued before has left; pairs with the full subtraction in sent. */
+    /* acquire: at 0 all records queued before have left; pairs with the subtraction in hl_rx_out_poll. */
     if (may_try && hl_a32_load_acquire(&queued) == 0) {
         int rc = try_send(peer, rec, payload);
         if (rc != HL_ERR_AGAIN) {
@@ -84,7 +84,7 @@ static void move_to_waiting(void)
     hl_mutex_unlock(&out_lock);
 }
 
-/* True when the record is done with: sent, or given up. */
+/* Tries to send a record; true when it is done with: sent, or dropped. */
 static bool settle_out(struct hl_rx_out *out, uint64_t now)
 {
     int rc = hl_rx_is_dead(out->peer) ? HL_ERR_PROC_ABORTED : try_send(out->peer, &out->rec, out->payload);
@@ -111,7 +111,7 @@ static bool settle_out(struct hl_rx_out *out, uint64_t now)
 
 int hl_rx_out_poll(void)
 {
-    if (hl_a32_load_acquire(&queued) == 0) { /* acquire: as in hl_rx_send. */
+    if (hl_a32_load_acquire(&queued) == 0) { /* acquire: the lock below orders the list; only a glance. */
         return 0;
     }
     move_to_waiting();
@@ -133,7 +133,7 @@ int hl_rx_out_poll(void)
             waiting_end = at;
         }
         free(out);
-        /* full: it has left; pairs with the acquire loads above. */
+        /* full: the record has left; pairs with the acquire in hl_rx_send. */
         hl_a32_add_full(&queued, UINT32_MAX);
         moved++;
     }

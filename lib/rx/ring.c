@@ -1,4 +1,4 @@
-/* The near ring. */
+/* The ring of records from node peers. */
 #include "ring.h"
 
 #include "util.h"
@@ -10,7 +10,7 @@ static uint64_t lap_start(uint64_t position)
     return position - position % HL_RX_CELLS;
 }
 
-#define CLAIMED (UINT64_C(1) << 63) /* in a turn: the rest is the lap's last bit and the rank */
+#define CLAIMED (UINT64_C(1) << 63) /* the turn of a claimed cell: with LAP_BIT in odd laps, and the rank */
 #define LAP_BIT (UINT64_C(1) << 62)
 
 static uint64_t ring_claim_word(uint64_t position, int rank)
@@ -18,27 +18,26 @@ static uint64_t ring_claim_word(uint64_t position, int rank)
     return CLAIMED | (position / HL_RX_CELLS % 2 != 0 ? LAP_BIT : 0) | (uint32_t)rank;
 }
 
-/* Is the cell of this position still one of the lap before? */
+/* True when the cell of this position is still in the lap before. */
 static bool is_behind(uint64_t turn, uint64_t position)
 {
     return (turn & CLAIMED) != 0 ? ((turn ^ ring_claim_word(position, 0)) & LAP_BIT) != 0
                                  : turn < lap_start(position);
 }
 
-/* Takes the next cell, and its position; NULL: full. */
+/* Claims the next cell and sets its position; NULL: the ring is full. */
 static struct hl_rx_cell *claim_cell(struct hl_rx_ring *r, int rank, uint64_t *position)
 {
     for (;;) {
-        uint64_t at = hl_a64_load_relaxed(&r->head), next = at; /* relaxed: checked by both exchanges. */
+        uint64_t at = hl_a64_load_relaxed(&r->head), next = at; /* relaxed: both exchanges check it. */
         struct hl_rx_cell *cell = &r->cells[at % HL_RX_CELLS];
         uint64_t turn = lap_start(at);
-        /* acquire: the consumer has read the bytes of the last lap; pairs with the release in leave. */
+        /* acquire: the consumer has read the bytes of the last lap; pairs with the release in leave_cell. */
         bool mine = hl_a64_cas_acquire(&cell->turn, &turn, ring_claim_word(at, rank));
         if (!mine && is_behind(turn, at)) {
             return NULL;
         }
-        /* acquire: no more than the position is needed. Whoever comes first moves it on: its claimer may have
-         * died. */
+        /* acquire: only the position matters. Any producer moves it on, since the claimer may have died. */
         hl_a64_cas_acquire(&r->head, &next, at + 1);
         if (mine) {
             *position = at;
@@ -61,29 +60,29 @@ bool hl_rx_ring_put(struct hl_rx_ring *r, int from, const void *head, uint32_t h
     if (tail_len > 0) {
         memcpy(cell->bytes + head_len, tail, tail_len);
     }
-    hl_a64_store_release(&cell->turn,
-                         lap_start(at) + 1); /* release: the entry; pairs with the acquire in take. */
+    /* release: publishes the entry; pairs with the acquire in has_entry. */
+    hl_a64_store_release(&cell->turn, lap_start(at) + 1);
     return true;
 }
 
 bool hl_rx_ring_must_wake(struct hl_rx_ring *r)
 {
-    /* full: the entry before the look at asleep; pairs with the fence in hl_rx_ring_sleep (litmus SB). */
+    /* full: the entry is put before asleep is read; pairs with the fence in hl_rx_ring_sleep (litmus SB). */
     hl_fence_full();
-    /* relaxed, then acquire: of several producers one rings; nothing is read after. */
+    /* relaxed, then acquire: only one of several producers rings; nothing is read afterwards. */
     return hl_a32_load_relaxed(&r->asleep) != 0 && hl_a32_xchg_acquire(&r->asleep, 0) != 0;
 }
 
 static bool has_entry(struct hl_rx_ring *r)
 {
-    /* acquire: the entry; pairs with the release in put. */
+    /* acquire: the entry is filled; pairs with the release in hl_rx_ring_put. */
     return hl_a64_load_acquire(&r->cells[r->tail % HL_RX_CELLS].turn) == lap_start(r->tail) + 1;
 }
 
-/* The next cell is done with. */
+/* Frees the next cell for the next lap. */
 static void leave_cell(struct hl_rx_ring *r, struct hl_rx_cell *cell)
 {
-    /* release: the bytes were read; pairs with the acquire in claim. */
+    /* release: the bytes were read; pairs with the acquire in claim_cell. */
     hl_a64_store_release(&cell->turn, lap_start(r->tail) + HL_RX_CELLS);
     r->tail++;
 }
@@ -91,7 +90,7 @@ static void leave_cell(struct hl_rx_ring *r, struct hl_rx_cell *cell)
 bool hl_rx_ring_skip(struct hl_rx_ring *r, bool (*is_dead)(int rank))
 {
     struct hl_rx_cell *cell = &r->cells[r->tail % HL_RX_CELLS];
-    uint64_t turn = hl_a64_load_relaxed(&cell->turn); /* relaxed: the dead write no more. */
+    uint64_t turn = hl_a64_load_relaxed(&cell->turn); /* relaxed: a dead rank writes nothing any more. */
     if ((turn & CLAIMED) == 0 || !is_dead((int)(uint32_t)turn)) {
         return false;
     }
@@ -115,7 +114,7 @@ bool hl_rx_ring_take(struct hl_rx_ring *r, int *from, void *out, uint32_t *len)
 bool hl_rx_ring_sleep(struct hl_rx_ring *r)
 {
     hl_a32_store_relaxed(&r->asleep, 1); /* relaxed: the fence orders it. */
-    /* full: asleep before the look at the ring; pairs with the fence in hl_rx_ring_must_wake. */
+    /* full: asleep is set before the ring is read; pairs with the fence in hl_rx_ring_must_wake. */
     hl_fence_full();
     if (has_entry(r)) {
         hl_rx_ring_awake(r);
@@ -126,5 +125,5 @@ bool hl_rx_ring_sleep(struct hl_rx_ring *r)
 
 void hl_rx_ring_awake(struct hl_rx_ring *r)
 {
-    hl_a32_store_relaxed(&r->asleep, 0); /* relaxed: a late producer rings once too often, no more. */
+    hl_a32_store_relaxed(&r->asleep, 0); /* relaxed: at worst a producer rings once without need. */
 }

@@ -6,9 +6,9 @@
  *     64 L + 1  filled, for the consumer
  *     64 L + 64 free again, for the next lap
  *
- * A producer claims the cell of position `head`, which it then moves on unless another one has, fills the
- * cell and sets turn. A claim names its rank: the consumer passes over those of ranks that have died. It
- * alone moves `tail`. Producers that find the consumer asleep ring its bell (the caller does). */
+ * A producer claims the cell of position `head`, moves `head` on unless another producer has, fills the cell
+ * and sets turn. A claim names the producer's rank, so that the consumer can pass over claims of dead ranks.
+ * Only the consumer moves `tail`. When a producer finds the consumer asleep, its caller rings the bell. */
 #ifndef HL_RX_RING_H
 #define HL_RX_RING_H
 
@@ -21,8 +21,8 @@
 #define HL_RX_CELLS 64u
 
 struct hl_rx_cell {
-    hl_a64 turn;   /* atomic, see above */
-    uint32_t from; /* world rank of the producer; guarded by turn, as the bytes */
+    hl_a64 turn;   /* atomic: the state of the cell */
+    uint32_t from; /* world rank of the producer; guarded by turn, as the fields below */
     uint32_t len;
     uint8_t bytes[HL_WIRE_NEAR_MAX];
 };
@@ -35,23 +35,26 @@ struct hl_rx_ring {
     HL_ALIGNED_LINE struct hl_rx_cell cells[HL_RX_CELLS];
 };
 
-/* Puts two pieces, together at most HL_WIRE_NEAR_MAX bytes, as one entry. False: full. Any thread of any
- * process. */
+/* Puts two pieces, together at most HL_WIRE_NEAR_MAX bytes, as one entry. Returns false when the ring is
+ * full. Any thread of any process. */
 bool hl_rx_ring_put(struct hl_rx_ring *r, int from, const void *head, uint32_t head_len, const void *tail,
                     uint32_t tail_len);
 
 /* After a put: true when the caller must ring the consumer's bell. */
 bool hl_rx_ring_must_wake(struct hl_rx_ring *r);
 
-/* Takes the next entry into out (HL_WIRE_NEAR_MAX bytes). False: empty. The consumer only. Never gives more
- * than that many bytes, whatever is in the cell. */
+/* Copies the next entry to out (room for HL_WIRE_NEAR_MAX bytes; it never writes more, whatever is in the
+ * cell) and frees its cell. Returns false when the ring is empty. The consumer only. */
 bool hl_rx_ring_take(struct hl_rx_ring *r, int *from, void *out, uint32_t *len);
 
-/* If the next cell is claimed by a rank that `is_dead`: passes over it. The consumer only. */
+/* Passes over the next cell if a dead rank has claimed it and not filled it; false: it has not. The consumer
+ * only. */
 bool hl_rx_ring_skip(struct hl_rx_ring *r, bool (*is_dead)(int rank));
 
-/* The consumer is about to sleep: false when there is an entry (then it stays awake). */
+/* Says that the consumer is about to sleep. Returns false when there is an entry: it must stay awake then. */
 bool hl_rx_ring_sleep(struct hl_rx_ring *r);
+
+/* Says that the consumer is awake again. */
 void hl_rx_ring_awake(struct hl_rx_ring *r);
 
 #endif

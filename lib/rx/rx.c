@@ -23,7 +23,7 @@
 
 #define DEATH_MAX 8
 #define STACK ((size_t)512 << 10)
-#define LOOK_EVERY 256 /* passes */
+#define LOOK_EVERY 256 /* polls of a waiting thread between two looks at the launcher */
 #define EMPTY_WAKES_MAX 10000
 #define EMPTY_WAKES_NS UINT64_C(100000000)
 #define SEALS 4
@@ -32,42 +32,43 @@
 #define SEAL_SHARE 100 /* looks at sockets take at most this part of the time */
 #define LOOK_MS 1000   /* between looks at the limits of this process */
 #define LOOK_NS (LOOK_MS * MS_NS)
-#define CHOKED_LOOKS 3 /* a program may need all of them for a moment */
+#define CHOKED_LOOKS 3 /* looks without success before the job ends: a program may need all for a moment */
 #define TICK_MS 1      /* where each rank has a CPU; else a tick of each would take all CPUs */
 #define TICK_MAX_MS 20
 #define MS_NS UINT64_C(1000000)
 #define NEWS_MS 20
-#define NAPS_ARMED 16 /* in a row after which the provider is polled all the same */
-#define QUIET_TICKS 2 /* before they end: beginning anew costs a system call, going on the thread's turn */
+#define NAPS_ARMED 16 /* sleeps in a row after which the provider is polled all the same */
+#define QUIET_TICKS 2 /* ticks without work before they end: starting them again costs a system call */
 
 struct hl_rx hl_rx;
 
 static struct hl_mutex start_lock = HL_MUTEX_INIT;
-static int network_result = 1; /* 1: not tried. Written by the collective callers, one at a time */
+static int network_result = 1; /* 1: not tried; written by the collective callers, one at a time */
 static void (*on_death[DEATH_MAX])(int);
-static hl_a32 on_death_count; /* atomic: some come while the receive thread tells of a death */
+static hl_a32 on_death_count; /* atomic: may grow while the receive thread tells of a death */
 static bool (*on_tick)(void);
-static hl_a32 connecting; /* atomic: 1 when a first message to a peer was refused since the last look */
-static hl_a32 watched;    /* atomic: 1 when the thread watches the launcher, or there is none */
-static hl_a32 ticking;    /* 1: ticks run or are about to. atomic, see tick */
+static hl_a32 connecting; /* atomic; 1: a first message to a peer was refused since the last look */
+static hl_a32 watched;    /* atomic; 1: the thread watches the launcher, or there is none */
+static hl_a32 ticking;    /* atomic; 1: ticks run or are about to (run_tick) */
 static _Thread_local bool on_thread;
 
-/* Wakes without work: more of them than anybody can cause mean that a descriptor is readable for ever. */
+/* State of the receive thread's loop. Many wakes without work (`empty`) mean that a descriptor
+ * stays readable for ever. */
 struct wakes {
     uint64_t since_ns;
     int empty;
-    bool storm;         /* poll every millisecond from now on, without the network's descriptor */
-    uint64_t seal_ns;   /* when the next of these is due */
-    uint64_t tick_ns;   /* of the last one */
-    int quiet;          /* ticks in a row without anything to look after */
-    int seals;          /* looks at new sockets still due: a connection takes its time after the news of it */
-    bool news;          /* of the launcher may be there: somebody was asking it something */
-    int look_ms;        /* until the next look at who lives, -1: there is nothing to look at */
-    uint64_t limits_ns; /* of the last look at them */
-    int choked;         /* looks in a row that found nothing left and somebody waiting */
-    bool armed;         /* the provider said that its descriptor will tell, and was left alone since */
-    int naps;           /* since then, that ended with nothing */
-    bool slept;         /* before this pass: what came then came alone, as a rule */
+    bool storm;         /* the network's descriptor is not watched any more: poll every millisecond */
+    uint64_t seal_ns;   /* when the next look of `seals` is due */
+    uint64_t tick_ns;   /* time of the last tick */
+    int quiet;          /* ticks in a row without work */
+    int seals;          /* looks at new sockets still due: a connection comes some time after its news */
+    bool news;          /* the launcher may have news, but another thread was asking it something */
+    int look_ms;        /* until the next look of alive.c, -1: there is none without a network */
+    uint64_t limits_ns; /* time of the last look at limits */
+    int choked;         /* looks in a row that found a limit met */
+    bool armed;         /* fi_trywait allowed to sleep, and the provider was not called since */
+    int naps;           /* sleeps since then that brought nothing */
+    bool slept;         /* the last pass came after a sleep, so its message came alone, as a rule */
     struct hl_rx_pace pace;
 };
 
@@ -83,19 +84,19 @@ bool hl_rx_on_thread(void)
 
 bool hl_rx_has_network(void)
 {
-    /* acquire: the endpoint; pairs with the release in open_network. */
+    /* acquire: the endpoint is open; pairs with the release in open_receive_side. */
     return hl_a32_load_acquire(&hl_rx.has_network) != 0;
 }
 
 bool hl_rx_has_cards(void)
 {
-    return hl_a32_load_acquire(&hl_rx.has_cards) != 0; /* acquire: the cards; pairs with open_network. */
+    return hl_a32_load_acquire(&hl_rx.has_cards) != 0; /* acquire: pairs with open_receive_side. */
 }
 
 void hl_rx_kick(void)
 {
     uint64_t one = 1;
-    (void)!write(hl_rx.bell, &one, sizeof one); /* full means that it is awake */
+    (void)!write(hl_rx.bell, &one, sizeof one); /* a full counter means that it rings already */
 }
 
 void hl_rx_seal(void)
@@ -113,8 +114,8 @@ static int add_fd(int fd, uint32_t more)
     return 0;
 }
 
-/* Somebody must notice that the launcher has news: without the thread, which starts then, and when an answer
- * to somebody's question brought them. */
+/* Polled by waiting threads: looks whether the launcher has news, and starts the receive thread then. It is
+ * needed while that thread does not run, and when news came with an answer to another thread's question. */
 static int look_at_launcher(void *unused)
 {
     struct pollfd p = {hl_boot_watch_fd(), POLLIN, 0};
@@ -122,7 +123,7 @@ static int look_at_launcher(void *unused)
         hl_rx_kick();
         return hl_rx_start() == 0;
     }
-    if (HL_LIKELY(hl_a32_load_relaxed(&watched) != 0) || poll(&p, 1, 0) <= 0) { /* relaxed: a glance */
+    if (HL_LIKELY(hl_a32_load_relaxed(&watched) != 0) || poll(&p, 1, 0) <= 0) { /* relaxed: a hint */
         return 0;
     }
     return hl_rx_start() == 0;
@@ -131,8 +132,8 @@ static int look_at_launcher(void *unused)
 int hl_rx_open(void *board)
 {
     hl_a32_store_relaxed(&hl_rx.stop, 0); /* relaxed: no thread yet. */
-    hl_a32_store_relaxed(&ticking, 0);    /* relaxed: the same. */
-    hl_a32_store_relaxed(&hl_rx.lost, 0); /* relaxed: the same. */
+    hl_a32_store_relaxed(&ticking, 0);    /* relaxed: no thread yet. */
+    hl_a32_store_relaxed(&hl_rx.lost, 0); /* relaxed: no thread yet. */
     network_result = 1;
     hl_rx.rings = board;
     hl_rx.mine = &hl_rx.rings[hl_boot.node_rank];
@@ -150,7 +151,8 @@ int hl_rx_open(void *board)
     }
     int rc = add_fd(hl_rx.bell, 0);
     rc = rc == 0 ? add_fd(hl_boot_node_fd(), 0) : rc;
-    /* An answer for another thread makes it readable too: that is news once, not until it was read. */
+    /* Edge-triggered: an answer for another thread makes it readable, too, and must wake
+     * this one only once. */
     rc = rc == 0 ? add_fd(hl_boot_watch_fd(), EPOLLET) : rc;
     /* relaxed: nobody looks yet. */
     hl_a32_store_relaxed(&watched, hl_boot_watch_fd() < 0);
@@ -196,8 +198,8 @@ int hl_rx_on_death(void (*fn)(int rank))
         return hl_err_say(HL_ERR_INTERN, "too many modules ask for deaths");
     }
     on_death[n] = fn;
-    hl_a32_store_release(&on_death_count,
-                         n + 1); /* release: the entry; pairs with the acquire in tell_death. */
+    /* release: publishes the entry; pairs with the acquire in tell_death. */
+    hl_a32_store_release(&on_death_count, n + 1);
     return 0;
 }
 
@@ -218,22 +220,22 @@ static int tick_ms(void)
 
 void hl_rx_tick(void)
 {
-    /* relaxed: ordered by the lease, see tick. full: one thread sets the timer. */
+    /* relaxed: leases order it (run_tick). full: it picks the one thread that sets the timer. */
     if (hl_a32_load_relaxed(&ticking) != 0 || hl_a32_xchg_full(&ticking, 1) != 0) {
         return;
     }
-    /* The receive thread is not woken before the first tick is due: by then a flush may have done it all. */
+    /* The thread is woken only when the first tick is due: by then a flush may have done all work. */
     struct itimerspec first = {.it_value.tv_nsec = tick_ms() * (long)MS_NS};
     if (hl_rx.timer < 0 || timerfd_settime(hl_rx.timer, 0, &first, NULL) != 0) {
         hl_rx_kick();
     }
 }
 
-/* A tick when it is due. The last one comes after `ticking` was cleared: on_tick enters every lease, so
- * whoever held it before has left something that on_tick sees, and who enters later sees the cleared word. */
+/* Runs a tick when it is due. The last one runs after `ticking` was cleared: on_tick takes every lease, so it
+ * sees the work of all earlier holders, and later holders see the cleared word and ask for ticks again. */
 static void run_tick(struct wakes *w)
 {
-    if (hl_a32_load_relaxed(&ticking) == 0) { /* relaxed: its setter kicks. */
+    if (hl_a32_load_relaxed(&ticking) == 0) { /* relaxed: the thread that sets it also wakes this one. */
         return;
     }
     uint64_t now = hl_now_ns();
@@ -245,28 +247,28 @@ static void run_tick(struct wakes *w)
         w->quiet = 0;
     } else if (++w->quiet >= QUIET_TICKS) {
         w->quiet = 0;
-        hl_a32_store_relaxed(&ticking, 0); /* relaxed: the leases that follow order it. */
+        hl_a32_store_relaxed(&ticking, 0); /* relaxed: the leases that on_tick takes order it. */
         if (on_tick()) {
-            hl_a32_store_relaxed(&ticking, 1); /* relaxed: this thread alone reads what it means. */
+            hl_a32_store_relaxed(&ticking, 1); /* relaxed: only this thread acts on it. */
         }
     }
 }
 
 bool hl_rx_is_dead(int rank)
 {
-    /* acquire: what was said about it; pairs with the release in hl_rx_bury. */
+    /* acquire: what happened before the mark; pairs with the release in hl_rx_bury. */
     return hl_rx.dead != NULL && hl_a8_load_acquire(&hl_rx.dead[rank]) != 0;
 }
 
 bool hl_rx_is_told(int rank)
 {
-    return hl_rx.dead != NULL && hl_a8_load_acquire(&hl_rx.dead[rank]) == HL_RX_TOLD; /* acquire: the same */
+    /* acquire: what happened before the mark; pairs with the release in hl_rx_bury. */
+    return hl_rx.dead != NULL && hl_a8_load_acquire(&hl_rx.dead[rank]) == HL_RX_TOLD;
 }
 
 static void tell_death(int rank)
 {
-    uint32_t n =
-        hl_a32_load_acquire(&on_death_count); /* acquire: pairs with the release in hl_rx_on_death. */
+    uint32_t n = hl_a32_load_acquire(&on_death_count); /* acquire: pairs with hl_rx_on_death. */
     for (uint32_t i = 0; i < n; i++) {
         on_death[i](rank);
     }
@@ -274,19 +276,18 @@ static void tell_death(int rank)
 
 void hl_rx_bury(int rank)
 {
-    hl_a8_store_release(&hl_rx.dead[rank],
-                        HL_RX_TOLD); /* release: pairs with the acquire in hl_rx_is_dead. */
+    hl_a8_store_release(&hl_rx.dead[rank], HL_RX_TOLD); /* release: pairs with hl_rx_is_dead. */
     tell_death(rank);
 }
 
 bool hl_rx_lose(int rank)
 {
     uint8_t was = 0;
-    /* full: rare; the mark before the word. */
+    /* full: it is rare; only one caller marks the rank. */
     if (hl_a8_cas_full(&hl_rx.dead[rank], &was, HL_RX_LOST)) {
-        hl_a32_store_release(&hl_rx.lost, 1); /* release: pairs with the acquire in bury_lost. */
+        hl_a32_store_release(&hl_rx.lost, 1); /* release: publishes the mark; pairs with bury_lost. */
         hl_rx_kick();
-        (void)hl_rx_start(); /* or says why not, and who waits for the dead waits on */
+        (void)hl_rx_start(); /* if it fails, its text says why, and waits for the dead rank go on */
         was = HL_RX_LOST;
     }
     return was == HL_RX_LOST;
@@ -294,20 +295,21 @@ bool hl_rx_lose(int rank)
 
 static void bury_lost(void)
 {
-    /* relaxed: a glance; its setter kicks. acquire: the marks; pairs with the release in hl_rx_lose. */
+    /* relaxed: a hint; the setter wakes this thread. acquire: the marks; pairs with the
+     * release in hl_rx_lose. */
     if (hl_a32_load_relaxed(&hl_rx.lost) == 0 || hl_a32_xchg_acquire(&hl_rx.lost, 0) == 0) {
         return;
     }
     for (int i = 0; i < hl_boot.node_size; i++) {
         int rank = hl_boot.node_world[i];
-        /* acquire: as in hl_rx_is_dead. Whom it has told of before, it tells of again. */
+        /* acquire: pairs with hl_rx_lose. A rank that was told before is told again. */
         if (hl_a8_load_acquire(&hl_rx.dead[rank]) == HL_RX_LOST) {
             tell_death(rank);
         }
     }
 }
 
-/* False: somebody is asking the launcher something just now. */
+/* Takes the launcher's notices. False: another thread is asking the launcher something just now. */
 static bool launcher_notice(void)
 {
     int rank = -1, code = 0, rc;
@@ -320,8 +322,7 @@ static bool launcher_notice(void)
     if (rc == HL_ERR_AGAIN) {
         return false;
     }
-    if (rc < 0 &&
-        hl_a32_load_acquire(&hl_rx.stop) == 0) { /* acquire: pairs with the release in hl_rx_stop. */
+    if (rc < 0 && hl_a32_load_acquire(&hl_rx.stop) == 0) { /* acquire: pairs with hl_rx_stop. */
         hl_log(HL_LOG_ERROR, "the launcher is gone: this rank ends too");
         hl_boot_abort(1);
     }
@@ -332,7 +333,7 @@ static void serve_fd(struct wakes *w, int fd)
 {
     if (fd == hl_rx.bell || fd == hl_rx.timer) {
         uint64_t count;
-        (void)!read(fd, &count, sizeof count); /* empty: somebody else's ring was taken with mine */
+        (void)!read(fd, &count, sizeof count); /* it may be empty: one read takes all rings */
     } else if (fd == hl_boot_node_fd()) {
         hl_rx_node_socket();
     } else if (fd == hl_boot_watch_fd()) {
@@ -342,7 +343,7 @@ static void serve_fd(struct wakes *w, int fd)
     }
 }
 
-/* One pass. The network is left out while its descriptor watches over it. */
+/* One pass over all sources. The network is left out while its descriptor will tell (w->armed). */
 static int poll_sources(struct wakes *w)
 {
     int moved = hl_rx_near_poll() + hl_rx_out_poll();
@@ -353,7 +354,7 @@ static int poll_sources(struct wakes *w)
     return moved;
 }
 
-/* Milliseconds the thread may sleep: -1 for ever, 0 not at all. */
+/* Milliseconds that the thread may sleep; -1: for ever, 0: not at all. */
 static int sleep_limit(struct wakes *w)
 {
     if (hl_rx_has_network() && !w->storm && !w->armed) {
@@ -364,7 +365,7 @@ static int sleep_limit(struct wakes *w)
         w->naps = 0;
     }
     bool waits = hl_rx_out_waits() || (hl_rx_has_network() && hl_rx_net_waits());
-    bool ticks = hl_a32_load_relaxed(&ticking) != 0; /* relaxed: its setter sets the timer. */
+    bool ticks = hl_a32_load_relaxed(&ticking) != 0; /* relaxed: the thread that sets it sets the timer. */
     int limit = waits || w->storm ? 1
                 : ticks           ? tick_ms()
                 : w->news         ? NEWS_MS
@@ -414,11 +415,11 @@ static void note_wake(struct wakes *w, bool empty)
 
 void hl_rx_connecting(void)
 {
-    hl_a32_store_relaxed(&connecting, 1); /* relaxed: a hint for the next look */
+    hl_a32_store_relaxed(&connecting, 1); /* relaxed: a hint for the next look. */
 }
 
-/* Where descriptors or address space end, providers neither make connections nor say so, and who waits for
- * one waits for ever. */
+/* Ends the job when connections cannot be made for lack of descriptors or address space: providers do not say
+ * so, and a wait for such a connection would never end. */
 static void look_at_limits(struct wakes *w)
 {
     uint64_t now = hl_now_ns();
@@ -427,8 +428,8 @@ static void look_at_limits(struct wakes *w)
     }
     w->limits_ns = now;
     bool waits = hl_rx_out_waits() || hl_rx_net_waits() ||
-                 hl_a32_load_relaxed(&connecting) != 0; /* relaxed: asked for again and again */
-    hl_a32_store_relaxed(&connecting, 0);               /* relaxed: as above */
+                 hl_a32_load_relaxed(&connecting) != 0; /* relaxed: a hint that callers repeat. */
+    hl_a32_store_relaxed(&connecting, 0);               /* relaxed: a hint that callers repeat. */
     const char *lack = hl_fab_lack(hl_rx.bell, waits);
     w->choked = lack != NULL ? w->choked + 1 : 0;
     if (w->choked > CHOKED_LOOKS) {
@@ -438,8 +439,8 @@ static void look_at_limits(struct wakes *w)
     }
 }
 
-/* One sleep and the pass after it. Producers of the ring that come after hl_rx_ring_sleep ring the bell.
- * Returns what the pass moved. */
+/* One sleep and the pass after it; returns how much the pass moved. Producers that put records into the ring
+ * after hl_rx_ring_sleep ring the bell. */
 static int sleep_once(struct wakes *w)
 {
     struct epoll_event events[16];
@@ -469,7 +470,7 @@ static int sleep_once(struct wakes *w)
     return moved;
 }
 
-/* Never where that takes a CPU from the program. */
+/* True: poll again without sleep. Never where that takes a CPU from the program. */
 static bool looks_on(struct wakes *w, int moved)
 {
     if (!hl_prog_has_spare_cpus() || !hl_rx_pace_is_quick(&w->pace, moved > 0, hl_now_ns())) {
@@ -511,7 +512,7 @@ int hl_rx_start(void)
     if (!hl_rx.started) {
         rc = start_thread();
         hl_rx.started = rc == 0;
-        hl_a32_store_relaxed(&watched, 1); /* relaxed: looking once more is harmless */
+        hl_a32_store_relaxed(&watched, 1); /* relaxed: one look more is harmless. */
     }
     hl_mutex_unlock(&start_lock);
     return rc;
@@ -525,16 +526,16 @@ static int open_receive_side(void)
     if (rc != 0) {
         return rc;
     }
-    /* release: the endpoint, which is the thread's from here on; pairs with hl_rx_has_network. */
+    /* release: publishes the endpoint, which is the thread's from now on; pairs with hl_rx_has_network. */
     hl_a32_store_release(&hl_rx.has_network, 1);
-    hl_rx.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK); /* -1: the bell does as well */
+    hl_rx.timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK); /* -1: the bell is used */
     rc = add_fd(hl_rx_net_fd(), 0);
     rc = rc == 0 ? add_fd(hl_rx.timer, 0) : rc;
     rc = rc == 0 ? hl_rx_start() : rc;
     hl_rx_kick();
     rc = rc == 0 ? hl_fab_run_on_open() : rc;
     rc = rc == 0 ? hl_fab_cards_exchange() : rc;
-    /* release: the cards; pairs with the acquire in hl_rx_has_cards. */
+    /* release: publishes the cards; pairs with the acquire in hl_rx_has_cards. */
     hl_a32_store_release(&hl_rx.has_cards, rc == 0);
     if (rc == 0) {
         hl_rx_alive_open();

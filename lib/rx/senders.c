@@ -1,4 +1,4 @@
-/* The lanes that send to this rank. */
+/* The hash table of lanes that send to this rank. */
 #include "senders.h"
 
 #include "util.h"

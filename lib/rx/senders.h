@@ -1,4 +1,5 @@
-/* The lanes that send to this rank, by (rank, lane): a hash that grows; one thread. */
+/* Inside the module: the lanes that send to this rank, by (rank, lane), in a hash table that
+ * grows. One thread. */
 #ifndef HL_RX_SENDERS_H
 #define HL_RX_SENDERS_H
 
@@ -8,14 +9,14 @@
 #include <stdint.h>
 
 struct hl_rx_sender {
-    uint64_t key;     /* 0: free place */
+    uint64_t key;     /* 0: the place is free */
     fi_addr_t addr;   /* where its acknowledgements go; valid when known */
-    uint64_t applied; /* number of the last message handled */
-    bool owed;        /* something came since the last acknowledgement */
+    uint64_t applied; /* number of the last message that was handled */
+    bool owed;        /* a message came since the last acknowledgement */
     bool known;       /* HELLO was seen */
 };
 
-/* Zeroed: empty. */
+/* All zero: empty. */
 struct hl_rx_senders {
     struct hl_rx_sender *places;
     size_t room, count; /* room is 0 or a power of two */

@@ -1,4 +1,4 @@
-/* Buffers of what is sent, and the list of those that wait. */
+/* Messages that the receive endpoint sends, and the list of those that wait. */
 #include "sends.h"
 #include "inner.h"
 #include "stuck.h"
@@ -12,7 +12,7 @@ static struct hl_fab_ep *endpoint;
 static struct hl_rx_outbound *unused;
 static struct hl_rx_outbound *waiting; /* oldest first */
 static struct hl_rx_outbound **waiting_end = &waiting;
-static struct hl_rx_stuck stuck; /* addresses */
+static struct hl_rx_stuck stuck; /* addresses that took nothing in this pass */
 
 void hl_rx_sends_open(struct hl_fab_ep *ep)
 {
@@ -43,7 +43,8 @@ void hl_rx_sends_recycle(struct hl_rx_outbound *out)
     unused = out;
 }
 
-/* Without a descriptor for the connection it waits: see look_at_limits. */
+/* Turns the provider's result into 0, HL_ERR_AGAIN or HL_ERR_OTHER. Without a descriptor for the connection
+ * the message waits; look_at_limits ends the job if that lasts. */
 static int judge_send(int rc)
 {
     enum hl_fab_refusal why = rc != 0 ? hl_fab_refused(rc) : HL_FAB_NEVER;
@@ -72,7 +73,7 @@ void hl_rx_sends_take(struct hl_rx_outbound *out)
         waiting_end = &out->next;
         hl_stat_rank_add(HL_STAT_RANK_rx_queued, 1);
     } else if (rc != 0) {
-        hl_rx_sends_recycle(out); /* the peer is gone: its own error is what it sees */
+        hl_rx_sends_recycle(out); /* the peer is gone; on its side it has an error of its own */
     }
 }
 

@@ -1,6 +1,6 @@
-/* Inside the module: what the receive endpoint sends. A buffer is the provider's while it travels, or waits
- * in a list, in order for each destination, until the provider takes it; the buffers of that list are bounded
- * by the senders' credits. The receive thread's. */
+/* Inside the module: messages that the receive endpoint sends. While a message travels, its buffer belongs to
+ * the provider. A message that the provider does not take now waits in a list, in order for each destination;
+ * the senders' credits bound the length of that list. All calls are for the receive thread. */
 #ifndef HL_RX_SENDS_H
 #define HL_RX_SENDS_H
 
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What a completion's context points to. */
+/* A completion's context points to this. */
 struct hl_rx_op {
     struct fi_context2 context;
     enum { HL_RX_SENDS, HL_RX_RECEIVES, HL_RX_READS } what;
@@ -20,30 +20,32 @@ struct hl_rx_outbound {
     struct hl_rx_outbound *next;
     fi_addr_t to;
     int peer;          /* world rank */
-    uint64_t since_ns; /* first refusal, 0: none */
+    uint64_t since_ns; /* time of the first refusal, 0: none */
     uint32_t len;
-    _Alignas(8) uint8_t bytes[]; /* hl_fab.eager */
+    _Alignas(8) uint8_t bytes[]; /* room for hl_fab.eager bytes */
 };
 
-/* Sends leave by this endpoint from now on. */
+/* Messages leave by this endpoint from now on. */
 void hl_rx_sends_open(struct hl_fab_ep *ep);
 
-/* A buffer, or NULL: no memory. And back. */
+/* Returns a buffer, which the caller posts or recycles; NULL: no memory. */
 struct hl_rx_outbound *hl_rx_sends_new(void);
 void hl_rx_sends_recycle(struct hl_rx_outbound *out);
 
-/* Posts it: 0, HL_ERR_AGAIN, or another error. On 0 the buffer is the provider's, or recycled. */
+/* Posts a message at once. Returns 0, and the buffer belongs to the provider or was recycled; HL_ERR_AGAIN or
+ * HL_ERR_OTHER without a text, and the buffer stays the caller's. */
 int hl_rx_sends_post(struct hl_rx_outbound *out);
 
-/* Posts it, or keeps it until it can be, in any case not before what is kept already. */
+/* Takes the buffer over: posts the message, or keeps it behind those that wait already. It is dropped when
+ * the provider refuses it for good. */
 void hl_rx_sends_take(struct hl_rx_outbound *out);
 
-/* Tries what is kept once more; returns how much has left. One destination that refuses does not hold up the
- * others. */
+/* Tries the waiting messages once more; returns how many are done with. A destination that refuses does not
+ * hold up the others. */
 int hl_rx_sends_again(void);
-bool hl_rx_sends_wait(void); /* is something kept? */
+bool hl_rx_sends_wait(void); /* true when messages wait */
 
-/* After the endpoint is closed: frees all. */
+/* Frees all buffers, after the endpoint is closed. */
 void hl_rx_sends_close(void);
 
 #endif

@@ -1,7 +1,7 @@
-/* Records between receive endpoints are numbered without gaps: nobody acknowledges them, and a grant that a
- * reset connection has lost would be waited for for ever. A gap ends the job, at once where receives complete
- * in order, else when window.h takes it for a loss. How the end of a stream is
- * watched stands in tail.h; the telling is a COUNT, which has the number of the record before it. */
+/* Numbers of records between receive endpoints. They have no gaps: nobody acknowledges these records, and the
+ * wait for a grant that a reset connection has lost would never end. A gap ends the job, at once where
+ * receives complete in order, else when window.h takes it for a loss. tail.h decides when the last number of
+ * a stream is told; that is done by a COUNT, which has the number of the record before it. */
 #include "alive.h"
 #include "inner.h"
 #include "tail.h"
@@ -18,9 +18,9 @@ struct stream {
     struct hl_rx_tail tail;
 };
 
-enum { ASKS = 1 }; /* rec.index of a COUNT that wants another one back */
+enum { ASKS = 1 }; /* rec.index of a COUNT that asks for another one in return */
 
-static struct stream *streams; /* [size] only pages of ranks we talk to are touched */
+static struct stream *streams; /* [size] only pages of peers in use are touched */
 static struct hl_rx_window window;
 
 int hl_rx_streams_open(void)
@@ -52,7 +52,8 @@ static bool tell_heard(int peer, uint32_t index)
     return hl_rx_net_send(peer, &rec, NULL) == 0;
 }
 
-/* `missing` records before this one. Those of who counts as dead, or with whom we do, are nobody's loss. */
+/* Ends the job when `missing` records before this one are lost; false: none is. Records of a dead rank, or of
+ * one that counts this rank as dead, are not needed. */
 static bool is_stream_loss(const struct hl_wire_head *head, unsigned op, uint64_t missing)
 {
     if (missing == 0 || op == HL_WIRE_GONE || hl_rx_is_dead((int)head->from)) {
@@ -70,7 +71,7 @@ static uint64_t stream_from(int rank)
     return hl_rx_window_stream((uint32_t)rank, HL_WIRE_RX);
 }
 
-/* Does a number beyond what was heard say that something is lost? */
+/* True when the COUNT's number shows that a record is lost. */
 static bool shows_loss(const struct stream *s, const struct hl_wire_head *head)
 {
     bool shown = hl_fab.ordered ? head->seq > s->heard
@@ -88,7 +89,7 @@ static void hear_count(const struct hl_wire_head *head, const struct hl_wire_rec
     hl_rx_tail_answered(&s->tail, s->sent, rec->offset);
     hl_rx_alive_heard((int)head->from);
     if (rec->index == ASKS) {
-        (void)tell_heard((int)head->from, 0); /* if it does not leave: they ask again */
+        (void)tell_heard((int)head->from, 0); /* if it does not leave, they ask again */
     }
 }
 
@@ -97,10 +98,10 @@ enum hl_rx_turn hl_rx_streams_take(const struct hl_wire_head *head)
     struct stream *s = &streams[head->from];
     const struct hl_wire_rec *rec = hl_wire_body(head);
     if (head->count != 1) {
-        return HL_RX_OLD; /* receive endpoints send one at a time */
+        return HL_RX_OLD; /* receive endpoints send one record in a message */
     }
     if (s->heard == 0) {
-        hl_fab_seal_request(); /* the peer has made a way */
+        hl_fab_seal_request(); /* the peer has made a connection */
     }
     if (rec->op == HL_WIRE_COUNT) {
         hear_count(head, rec);
@@ -145,7 +146,7 @@ void hl_rx_streams_look(void)
     for (const struct hl_rx_gap *gap = window.gaps; gap != NULL; gap = gap->next) {
         int rank = hl_rx_window_rank(gap);
         if (!hl_rx_is_dead(rank)) {
-            (void)tell_heard(rank, ASKS); /* they go on sending, and tell nothing by themselves */
+            (void)tell_heard(rank, ASKS); /* a sender that goes on sending tells no last number by itself */
         }
     }
 }

@@ -1,4 +1,4 @@
-/* A list of destinations. */
+/* Destinations that took nothing in one pass: a list. */
 #include "stuck.h"
 
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* The records of a message: applied one after the other, answers collected for the acknowledgement.
+/* The records of a message are applied one after the other; answers are collected for the acknowledgement.
  *
- * Puts, gets and atomics name memory by registration key and address, as the provider's own operations would,
- * and are done here with the same accesses as a node peer uses, so all of them agree. Everything else belongs
- * to the module that registered for it. */
+ * Puts, gets and atomics name memory by registration key and address, as the provider's own operations do.
+ * They are applied here by the same accesses that node peers use, so that all agree. Other records belong to
+ * the module that registered for them. */
 #include "inner.h"
 
 #include "err.h"
@@ -15,6 +15,8 @@
 
 /* ---- answers ---- */
 
+/* Adds an answer of `len` bytes to the record that is being handled; NULL: there is no room,
+ * or it has one. */
 static struct hl_wire_ans *add_answer(struct hl_rx_answers *a, size_t len)
 {
     size_t need = sizeof(struct hl_wire_ans) + HL_WIRE_PAD(len);
@@ -22,7 +24,7 @@ static struct hl_wire_ans *add_answer(struct hl_rx_answers *a, size_t len)
         return NULL;
     }
     struct hl_wire_ans *ans = (void *)(a->bytes + a->len);
-    memset((uint8_t *)ans + need - 8, 0, 8); /* the padding, if any */
+    memset((uint8_t *)ans + need - 8, 0, 8); /* zeroes the padding, if there is any */
     *ans = (struct hl_wire_ans){.message = a->message, .record = a->record, .len = (uint32_t)len};
     a->len += (uint32_t)need;
     a->count++;
@@ -39,7 +41,8 @@ void *hl_rx_reply_room(const struct hl_rx_msg *msg, size_t len)
     return ans != NULL ? ans + 1 : NULL;
 }
 
-/* A sender counts the room that answers to its records may take, errors included, so there is some. */
+/* Answers with an error. There is room: the sender counts what the answers to its records may take, errors
+ * included. */
 static void answer_error(struct hl_rx_answers *a, int rc)
 {
     hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
@@ -69,7 +72,7 @@ static int apply_get(const void *there, const struct hl_wire_short *rec, struct 
     return 0;
 }
 
-/* Elements that the CPU updates; others are records of the windows above. */
+/* Only for elements that the CPU updates; windows send others as ACC, GET_ACC and CAS. */
 static int apply_atomic(void *there, const struct hl_wire_short *rec, struct hl_rx_answers *a)
 {
     size_t size = rec->basic < HL_BASICS ? hl_op_size(rec->basic) : 0;
@@ -111,8 +114,7 @@ static int run_short(const struct hl_wire_short *rec, struct hl_fab_reach *reach
     if (HL_UNLIKELY(there == NULL)) {
         return HL_ERR_RMA_RANGE;
     }
-    /* release: records that the sender had put in order are seen in order by who reads the last with acquire.
-     */
+    /* release: a thread that reads what this record stores with acquire sees the records before it, too. */
     hl_fence_release();
     switch (rec->op) {
     case HL_WIRE_PUT:
@@ -128,14 +130,14 @@ static int run_short(const struct hl_wire_short *rec, struct hl_fab_reach *reach
 
 /* ---- put with signal ---- */
 
-/* Memory that a record names. */
+/* The memory that a record names by key and address, or NULL. */
 static void *named_memory(uint64_t key, uint64_t addr, uint64_t len)
 {
     struct hl_fab_reach reach;
     return hl_fab_reach(key, &reach) ? hl_fab_at(&reach, addr, len) : NULL;
 }
 
-/* The data, then the word, then whoever waits for it. */
+/* Stores the data, then changes the word. Registrations are held. */
 static int signal_held(const struct hl_wire_signal_rec *rec)
 {
     void *data = rec->len > 0 ? named_memory(rec->data_key, rec->data_addr, rec->len) : NULL;
@@ -146,10 +148,10 @@ static int signal_held(const struct hl_wire_signal_rec *rec)
     }
     hl_near_copy(data, rec + 1, rec->len);
     if (rec->kind == HL_WIRE_SIGNAL_SET) {
-        /* release: the data come before; pairs with the acquire of who waits for the word. */
+        /* release: publishes the data; pairs with the acquire of the thread that waits for the word. */
         hl_a64_store_release(word, rec->value);
     } else if (signals) {
-        hl_a64_add_full(word, rec->value); /* full: the same. */
+        hl_a64_add_full(word, rec->value); /* full: publishes the data; pairs with that acquire. */
     }
     return 0;
 }
@@ -184,9 +186,9 @@ void hl_rx_unpack(const struct hl_wire_head *head, struct hl_rx_answers *a)
         if (HL_UNLIKELY(is_short != held)) {
             if (is_short) {
                 hl_fab_hold();
-                (void)hl_fab_reach(reach.key, &reach); /* it may have gone meanwhile */
+                (void)hl_fab_reach(reach.key, &reach); /* the memory may have gone meanwhile */
             } else {
-                hl_fab_release(); /* handlers may make memory of their own */
+                hl_fab_release(); /* handlers may make or free memory */
             }
             held = is_short;
         }
@@ -202,8 +204,8 @@ void hl_rx_unpack(const struct hl_wire_head *head, struct hl_rx_answers *a)
     if (held) {
         hl_fab_release();
     }
-    /* full: what was stored is there for all before the acknowledgement says so; pairs with the fence at the
-     * end of a flush (litmus: near and network mixed). */
+    /* full: all see the stores before the acknowledgement leaves; pairs with the fence at the end of a flush
+     * (litmus test: near and network mixed). */
     hl_fence_full();
     hl_handover_give(&hl_rx_order);
 }

@@ -1,4 +1,4 @@
-/* Descriptors of modules above in the receive thread's epoll. */
+/* Descriptors of modules above, which the receive thread watches in its epoll. */
 #include "inner.h"
 
 #include "err.h"

@@ -1,5 +1,5 @@
-/* The messages that wait, by stream, in the order of their numbers. Gaps are few and short-lived: lists do.
- */
+/* Messages that wait for their turn, by stream, in the order of their numbers. Gaps are few and short-lived,
+ * so lists are enough. */
 #include "window.h"
 
 #include "log.h"
@@ -16,7 +16,7 @@ static struct hl_rx_gap *find_gap(const struct hl_rx_window *w, uint64_t stream)
     return gap;
 }
 
-/* NULL: no memory. */
+/* The gap of a stream, made if there is none; NULL: no memory. */
 static struct hl_rx_gap *make_gap(struct hl_rx_window *w, uint64_t stream)
 {
     struct hl_rx_gap *gap = find_gap(w, stream);
@@ -32,7 +32,7 @@ static void insert_parked(struct hl_rx_gap *gap, struct hl_rx_parked *m)
 {
     struct hl_rx_parked **at = &gap->first;
     if (gap->last != NULL && gap->last->seq < m->seq) {
-        at = &gap->last->next; /* as a rule they come in order but for the one that is missing */
+        at = &gap->last->next; /* the usual case: messages behind the missing one come in order */
     }
     while (*at != NULL && (*at)->seq < m->seq) {
         at = &(*at)->next;
@@ -96,11 +96,11 @@ bool hl_rx_window_probe(struct hl_rx_window *w, uint64_t stream, uint64_t heard,
 {
     struct hl_rx_gap *gap = number > heard ? make_gap(w, stream) : find_gap(w, stream);
     if (gap == NULL) {
-        return false; /* if it is for want of memory, the next probe tries again */
+        return false; /* if there was no memory, the next probe tries again */
     }
     if (number <= heard) {
         if (gap->first == NULL) {
-            hl_rx_window_forget(w, stream); /* what an earlier probe wondered about has come */
+            hl_rx_window_forget(w, stream); /* the messages that an earlier probe missed have come */
         }
         return false;
     }

@@ -1,19 +1,19 @@
-/* Messages that come before their turn. FI_ORDER_SAS orders how a provider matches sends with receives, not
- * when receives complete: one that travels by several packets, or by a hand-shake, completes after a later
- * short one. All messages of a stream have numbers, so what comes early is kept, as a copy, until those
- * before it have come.
+/* Messages that come before their turn. FI_ORDER_SAS orders how a provider matches sends with receives,
+ * not when receives complete: a message of several packets, or one with a hand-shake, completes after a
+ * later short one. All messages of a stream have numbers, so an early message is kept, as a copy, until
+ * those before it have come.
  *
- * Messages stay below the limit from which a provider takes a hand-shake where that is known, and still this
- * is needed: efa and psm3 cut messages far below that limit into packets, several rails have an order each,
- * and who knows the limit of a provider knows it of one version.
+ * Messages stay below the limit above which a provider makes a hand-shake, where it is known. The window is
+ * needed all the same: efa and psm3 cut messages far below that limit into packets, each of several rails has
+ * an order of its own, and a known limit is that of one version of the provider.
  *
- * A gap may also be a loss. A probe is whatever says a number beyond it: a COUNT, or a lane's ping. It may
- * be early like any other message, so it takes two of them for the same gap, HL_RX_WINDOW_NS apart. Time
- * alone says nothing: the message may wait for its sender to call its provider, which who answers a probe
- * does.
+ * A gap may also be a loss. A probe is a message that tells a number beyond the gap: a COUNT, or a lane's
+ * ping. It may be early like any other message, so a gap is a loss after two probes of it, HL_RX_WINDOW_NS
+ * apart. Time alone says nothing: a message leaves only while its sender calls its provider, and a sender
+ * that probes does call it.
  *
- * Not for providers whose receives complete in order (hl_fab.ordered): there a gap is a loss at once, and
- * nothing of this is looked at. No locks: a window belongs to the owner of the streams in it. */
+ * Providers whose receives complete in order (hl_fab.ordered) need no window: there a gap is a loss at once.
+ * No locks: a window belongs to the owner of its streams. */
 #ifndef HL_RX_WINDOW_H
 #define HL_RX_WINDOW_H
 
@@ -27,20 +27,21 @@
 
 /* A message that waits for its turn. */
 struct hl_rx_parked {
-    struct hl_rx_parked *next; /* of the same stream, a later one */
+    struct hl_rx_parked *next; /* a later one of the same stream */
     uint64_t seq;
     size_t len;
     _Alignas(8) uint8_t bytes[];
 };
 
+/* A gap in a stream, and the messages behind it. */
 struct hl_rx_gap {
     struct hl_rx_gap *next;
     uint64_t stream;
-    uint64_t probed_ns, probed; /* first probe of this gap, 0: none; the last number before it then */
+    uint64_t probed_ns, probed; /* time of its first probe, 0: none; the last number before the gap then */
     struct hl_rx_parked *first, *last;
 };
 
-/* Zeroed: empty. It has no gap for a stream without messages that wait or probes that wonder. */
+/* All zero: empty. A stream has a gap here while messages wait or a probe has shown one. */
 struct hl_rx_window {
     struct hl_rx_gap *gaps;
 };
@@ -56,25 +57,26 @@ HL_INLINE int hl_rx_window_rank(const struct hl_rx_gap *gap)
     return (int)(gap->stream >> 16);
 }
 
-/* Copies a message that is not the next one; one whose number waits already is dropped. Without memory it is
- * dropped with a line, and will be missed. */
+/* Keeps a copy of a message that is not the next one; if one of its number waits already, it is dropped.
+ * Without memory it is dropped with a line in the log, and counts as lost later. */
 void hl_rx_window_park(struct hl_rx_window *w, uint64_t stream, uint64_t seq, const void *bytes, size_t len);
 
-/* The message of that number, to be freed by the caller, or NULL: it has not come. Earlier ones go. */
+/* Returns the waiting message of that number, which the caller frees, or NULL: it has not come. Waiting
+ * messages with lower numbers are dropped. */
 struct hl_rx_parked *hl_rx_window_take(struct hl_rx_window *w, uint64_t stream, uint64_t seq);
 
-/* The first one that waits; stays the window's. NULL: none does. */
+/* The first waiting message, which stays the window's; NULL: none waits. */
 const struct hl_rx_parked *hl_rx_window_first(const struct hl_rx_window *w, uint64_t stream);
 
-/* A probe says that all up to `number` were sent; `heard` is the last one before the gap, if there is one.
- * True: what lies between is lost. */
+/* A probe says that all messages up to `number` were sent; all up to `heard` have come in order. Returns true
+ * when messages between the two are lost. */
 bool hl_rx_window_probe(struct hl_rx_window *w, uint64_t stream, uint64_t heard, uint64_t number,
                         uint64_t now_ns);
 
-/* Drops what waits of the stream. */
+/* Drops the waiting messages of the stream and what is known of its gap. */
 void hl_rx_window_forget(struct hl_rx_window *w, uint64_t stream);
 
-/* Drops all. */
+/* Drops all waiting messages. */
 void hl_rx_window_free(struct hl_rx_window *w);
 
 #endif

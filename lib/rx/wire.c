@@ -1,4 +1,4 @@
-/* The checker of messages: nothing of what arrives is believed before it passed here. */
+/* The checker of messages: no field of a message is used before it has passed here. */
 #include "wire.h"
 
 #include <string.h>
@@ -19,13 +19,13 @@ static const char *check_hello(const struct hl_wire_head *head, size_t *at)
     return NULL;
 }
 
-/* Payload length of the record or answer at `at`; *fixed: bytes before it. -1: bad. */
+/* Payload length of the record or answer at `at`; *fixed: bytes before the payload. -1: malformed. */
 static int64_t check_payload_of(const struct hl_wire_head *head, size_t at, size_t *fixed)
 {
     const char *bytes = (const char *)head + at;
     size_t left = head->len - at;
     if (head->kind == HL_WIRE_DATA) {
-        struct hl_wire_short rec; /* how every record begins */
+        struct hl_wire_short rec; /* every record begins with its first fields */
         *fixed = sizeof rec;
         if (left < sizeof rec) {
             return -1;
