@@ -1,7 +1,7 @@
 /* The memory of Fortran's special variables. */
 #include "sentinel.h"
 
-#define ALIGNED _Alignas(32) /* as much as compilers ask for a common block */
+#define ALIGNED _Alignas(64) /* as much as compilers ask for a common block: gfortran 64 with AVX-512 */
 
 ALIGNED const int mpi_fortran_bottom_[1] = {0};
 ALIGNED const int mpi_fortran_in_place_[1] = {0};
