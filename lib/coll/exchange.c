@@ -301,9 +301,7 @@ static bool take_mail(struct hl_exchange *x, int peer, const struct hl_data *dat
     bool by_message = kind == HL_MAIL_MESSAGE;
 
     if (len > room) {
-        fail_exchange(x,
-                      hl_err_say(HL_ERR_TRUNCATE, "%lld bytes from rank %d, for which there is room of %lld",
-                                 (long long)len, peer, (long long)room));
+        fail_exchange(x, hl_coll_say_long(len, peer, room));
     }
     if (kind == HL_MAIL_STREAM) {
         x->in.phase[peer] = HL_XCHG_STREAMING;
@@ -400,7 +398,7 @@ static void copy_own_block(struct hl_exchange *x)
     if (x->packed == NULL) {
         struct hl_data to = hl_coll_block(&x->call.recv, x->call.comm->rank);
         struct hl_data from = hl_coll_block(&x->call.send, x->call.comm->rank);
-        fail_exchange(x, hl_type_copy(to.type, to.count, to.buf, from.type, from.count, from.buf));
+        fail_exchange(x, hl_data_copy(to, from));
     }
 }
 

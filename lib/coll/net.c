@@ -1,4 +1,5 @@
 /* Messages of schedules, carried by matching. */
+#include "err.h"
 #include "match.h"
 #include "schedule.h"
 
@@ -35,14 +36,28 @@ static int recv_matched(const struct hl_coll_msg *m, void **request)
     return err;
 }
 
+/* Users know of no messages of a collective: its words are about bytes. */
+static int end_matched(struct hl_req *r)
+{
+    int from = r->source;
+    int64_t room = r->bytes, bytes = room + hl_req_excess(r);
+    int err = hl_req_finish(r, MPI_STATUS_IGNORE);
+
+    return err == HL_ERR_TRUNCATE ? hl_coll_say_long(bytes, from, room) : err;
+}
+
 static bool test_matched(void *request, int *err)
 {
     struct hl_req *r = request;
 
+    *err = 0;
+    if (hl_req_end_plain(r, MPI_STATUS_IGNORE)) {
+        return true;
+    }
     if (!hl_req_is_done(r)) {
         return false;
     }
-    *err = hl_req_finish(r, MPI_STATUS_IGNORE);
+    *err = end_matched(r);
     return true;
 }
 

@@ -282,9 +282,24 @@ static void post_step(struct hl_sched *s, const struct hl_step *step)
     }
 }
 
-static void copy_step(struct hl_sched *s, const struct hl_data *to, const struct hl_data *from)
+int hl_coll_say_long(int64_t bytes, int rank, int64_t room)
 {
-    fail_schedule(s, hl_type_copy(to->type, to->count, to->buf, from->type, from->count, from->buf));
+    return hl_err_say(HL_ERR_TRUNCATE, "%lld bytes from rank %d, for which there is room of %lld",
+                      (long long)bytes, rank, (long long)room);
+}
+
+static HL_COLD int say_own_long(int64_t bytes, int64_t room)
+{
+    return hl_err_say(HL_ERR_TRUNCATE, "%lld bytes are sent where there is room of %lld", (long long)bytes,
+                      (long long)room);
+}
+
+int hl_data_copy(struct hl_data to, struct hl_data from)
+{
+    int64_t bytes = from.count * from.type->size, room = to.count * to.type->size;
+    int err = hl_type_copy(to.type, to.count, to.buf, from.type, from.count, from.buf);
+
+    return HL_UNLIKELY(bytes > room) && err == 0 ? say_own_long(bytes, room) : err;
 }
 
 static void copy_runs(struct hl_sched *s, const struct hl_step *step)
@@ -292,7 +307,7 @@ static void copy_runs(struct hl_sched *s, const struct hl_step *step)
     struct hl_data to = step->a, from = step->b;
 
     for (int64_t i = 0; i < step->repeat->n; i++) {
-        copy_step(s, &to, &from);
+        fail_schedule(s, hl_data_copy(to, from));
         to.buf = hl_type_at(to.buf, step->repeat->to_stride);
         from.buf = hl_type_at(from.buf, step->repeat->from_stride);
     }
@@ -312,7 +327,7 @@ static bool do_step(struct hl_sched *s, const struct hl_step *step)
     case HL_STEP_WAIT:
         return s->flying == 0;
     case HL_STEP_COPY:
-        copy_step(s, &step->a, &step->b);
+        fail_schedule(s, hl_data_copy(step->a, step->b));
         return true;
     case HL_STEP_RUNS:
         copy_runs(s, step);

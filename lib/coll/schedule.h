@@ -20,6 +20,12 @@ struct hl_data {
     struct hl_type *type;
 };
 
+/* From one buffer of this rank to another. HL_ERR_TRUNCATE, and what fits, when it does not fit. */
+int hl_data_copy(struct hl_data to, struct hl_data from);
+
+/* HL_ERR_TRUNCATE: `rank` of the communicator sent more, or where sizes must agree a different number. */
+int hl_coll_say_long(int64_t bytes, int rank, int64_t room) HL_COLD;
+
 struct hl_coll_msg {
     const struct hl_comm *comm;
     uint64_t ctx; /* context, plane included */

@@ -90,16 +90,15 @@ static void tell_word(const void *arg, struct hl_told *t)
 }
 HL_HANG_TELLS(may_go, tell_word);
 
-/* The rank in the communicator; tests have no board. */
-static int rank_at(const struct hl_shared *s, int place)
+int hl_shared_rank_at(const struct hl_shared *s, int place)
 {
     return s->board != NULL ? s->board->ranks[place] : place;
 }
 
 static void fail_left_out(struct hl_shared *s, int place)
 {
-    hl_shared_fail(
-        s, hl_err_say(HL_ERR_TRUNCATE, "rank %d of the communicator sends fewer bytes", rank_at(s, place)));
+    hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "rank %d of the communicator sends fewer bytes",
+                                 hl_shared_rank_at(s, place)));
 }
 
 /* Waits until the word is at least `least`. False: its writer has died, or has ended the call without it. */
@@ -208,7 +207,8 @@ const struct hl_note *hl_shared_await(struct hl_shared *s, int place)
         return NULL;
     }
     if (HL_UNLIKELY(note->err != 0 && s->err == 0)) {
-        hl_shared_fail(s, hl_err_say(note->err, "rank %d of the communicator failed", rank_at(s, place)));
+        hl_shared_fail(
+            s, hl_err_say(note->err, "rank %d of the communicator failed", hl_shared_rank_at(s, place)));
     }
     return note;
 }
@@ -343,15 +343,14 @@ static void scatter_from_place(struct hl_shared *s, int place, uint64_t addr, st
     free(bounce);
 }
 
-static HL_COLD void fail_size(struct hl_shared *s, uint64_t bytes, uint64_t room)
+static HL_COLD void fail_size(struct hl_shared *s, int place, uint64_t bytes, uint64_t room)
 {
-    hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "%llu bytes came for %llu", (unsigned long long)bytes,
-                                 (unsigned long long)room));
+    hl_shared_fail(s, hl_coll_say_long((int64_t)bytes, hl_shared_rank_at(s, place), (int64_t)room));
 }
 
-void hl_shared_fail_size(struct hl_shared *s, const struct hl_note *note, uint64_t room)
+void hl_shared_fail_size(struct hl_shared *s, int place, const struct hl_note *note, uint64_t room)
 {
-    fail_size(s, note->kind == HL_NOTE_PIECE ? note->addr : note->len, room);
+    fail_size(s, place, note->kind == HL_NOTE_PIECE ? note->addr : note->len, room);
 }
 
 void hl_shared_take_from(struct hl_shared *s, int place, uint64_t addr, uint64_t len, struct hl_data to)
@@ -360,7 +359,7 @@ void hl_shared_take_from(struct hl_shared *s, int place, uint64_t addr, uint64_t
     char *start;
 
     if (HL_UNLIKELY(len > room)) {
-        fail_size(s, len, room);
+        fail_size(s, place, len, room);
     }
     if (n == 0) {
         return;
@@ -382,7 +381,7 @@ void hl_shared_take(struct hl_shared *s, int place, const struct hl_note *note, 
         return;
     }
     if (HL_UNLIKELY(note->len > room || note->kind == HL_NOTE_PIECE)) {
-        hl_shared_fail_size(s, note, room);
+        hl_shared_fail_size(s, place, note, room);
     }
     if (n == 0) {
         return;
@@ -401,7 +400,8 @@ void hl_shared_take_piece(struct hl_shared *s, const struct hl_note *note, struc
     char *start;
 
     if ((int64_t)note->len > 0 && (int64_t)note->len > room) {
-        hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "more came than the buffer takes"));
+        hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "more came than the %lld bytes for which there is room",
+                                     (long long)(at + room)));
     }
     if (n <= 0) {
         return;

@@ -169,8 +169,11 @@ HL_INLINE void hl_shared_fail(struct hl_shared *s, int err)
     }
 }
 
-/* Fails the call: the bytes of a note differ from the `room` for them. */
-void hl_shared_fail_size(struct hl_shared *s, const struct hl_note *note, uint64_t room) HL_COLD;
+/* The rank in the communicator of a place, for messages; tests have no board. */
+int hl_shared_rank_at(const struct hl_shared *s, int place) HL_COLD;
+
+/* Fails the call: the bytes of a place's note differ from the `room` for them. */
+void hl_shared_fail_size(struct hl_shared *s, int place, const struct hl_note *note, uint64_t room) HL_COLD;
 
 /* Copies `n` bytes from address `addr` of a place to `to`. */
 void hl_shared_read(struct hl_shared *s, int place, uint64_t addr, void *to, uint64_t n);

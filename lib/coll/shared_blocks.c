@@ -7,7 +7,7 @@
 
 static void copy_shared_block(struct hl_shared *s, struct hl_data to, struct hl_data from)
 {
-    hl_shared_fail(s, hl_type_copy(to.type, to.count, to.buf, from.type, from.count, from.buf));
+    hl_shared_fail(s, hl_data_copy(to, from));
 }
 
 void hl_shared_gather(struct hl_shared_call *x)
@@ -168,8 +168,7 @@ static void copy_table_row(struct hl_shared *s, int root, const struct hl_note *
     struct hl_data from = hl_data_bytes(table + mine.where, mine.len);
     int64_t room = to.count * to.type->size;
     if ((int64_t)mine.len > room) {
-        hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "%llu bytes came for %lld",
-                                     (unsigned long long)mine.len, (long long)room));
+        hl_shared_fail(s, hl_coll_say_long((int64_t)mine.len, hl_shared_rank_at(s, root), room));
     }
     copy_shared_block(s, to, from);
 }

@@ -76,8 +76,7 @@ void hl_fold_note(struct hl_fold *f, int place, int64_t skip, int64_t all)
     if (note != NULL && (int64_t)note->len == bytes) {
         hl_fold_in(f, note->data + skip * size);
     } else if (note != NULL) {
-        hl_shared_fail(f->s, hl_err_say(HL_ERR_TRUNCATE, "an operand of %llu bytes came for %lld",
-                                        (unsigned long long)note->len, (long long)bytes));
+        hl_shared_fail_size(f->s, place, note, (uint64_t)bytes);
     }
 }
 

@@ -35,7 +35,7 @@ static void take_piece(struct hl_shared *s, int place, struct hl_data block, int
     int64_t room = block.count * block.type->size;
 
     if (note != NULL && (note->kind != HL_NOTE_PIECE || (int64_t)note->addr != room)) {
-        hl_shared_fail_size(s, note, (uint64_t)room);
+        hl_shared_fail_size(s, place, note, (uint64_t)room);
     } else if (note != NULL) {
         hl_shared_take_piece(s, note, block, k * HL_SHARED_DATA);
     }
@@ -43,7 +43,7 @@ static void take_piece(struct hl_shared *s, int place, struct hl_data block, int
 
 static void copy_own_side(struct hl_shared *s, struct hl_data to, const struct hl_coll_side *from)
 {
-    hl_shared_fail(s, hl_type_copy(to.type, to.count, to.buf, from->type, from->count, from->buf));
+    hl_shared_fail(s, hl_data_copy(to, hl_data_side(from)));
 }
 
 void hl_shared_allgather_pieces(struct hl_shared_call *x)
@@ -150,7 +150,6 @@ void hl_shared_scatter_pieces(struct hl_shared_call *x)
     stream_from_root(x, pieces_of(x));
     if (!hl_coll_in_place(&c->recv)) {
         struct hl_data mine = hl_coll_block(&c->send, c->root);
-        hl_shared_fail(
-            s, hl_type_copy(c->recv.type, c->recv.count, c->recv.buf, mine.type, mine.count, mine.buf));
+        hl_shared_fail(s, hl_data_copy(hl_data_side(&c->recv), mine));
     }
 }

@@ -139,8 +139,8 @@ void hl_recv_deliver(struct hl_matcher *m, struct hl_req *r, const struct hl_arr
     hl_type_bytes(b->type, b->count, &room);
     uint64_t n = a->len;
     if (HL_UNLIKELY(n > (uint64_t)room)) {
+        hl_req_fail_long(r, n - (uint64_t)room);
         n = (uint64_t)room;
-        hl_req_fail(r, HL_ERR_TRUNCATE);
     } else if (HL_UNLIKELY((r->spare & HL_REQ_EXACT) != 0) && n != (uint64_t)room) {
         refuse_short(r, a, room);
     }

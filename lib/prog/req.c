@@ -179,6 +179,26 @@ bool hl_req_status_cancelled(const MPI_Status *status)
     return status->MPI_internal[2] != 0;
 }
 
+void hl_req_fail_long(struct hl_req *r, uint64_t excess)
+{
+    hl_req_fail(r, HL_ERR_TRUNCATE);
+    /* relaxed: published with DONE. */
+    hl_a32_store_relaxed(&r->parts, excess < UINT32_MAX ? (uint32_t)excess : UINT32_MAX);
+}
+
+static HL_COLD int say_long(struct hl_req *r)
+{
+    if (r->what == HL_REQ_COLL) {
+        return hl_err_say(HL_ERR_TRUNCATE,
+                          "in this collective operation a rank sent more than this one has room for");
+    }
+    int64_t excess = hl_req_excess(r);
+    return hl_err_say(HL_ERR_TRUNCATE,
+                      "the message of rank %d with tag %d has %s%lld bytes, the receive buffer %lld",
+                      r->source, r->tag, excess == UINT32_MAX ? "at least " : "",
+                      (long long)(r->bytes + excess), (long long)r->bytes);
+}
+
 int hl_req_results(struct hl_req *r, MPI_Status *status)
 {
     hl_req_set_status(status, r->source, r->tag, r->bytes, hl_req_has(r, HL_REQ_CANCELLED));
@@ -187,9 +207,7 @@ int hl_req_results(struct hl_req *r, MPI_Status *status)
     /* Another thread may have completed the request, so the error's text is made here, for the thread that
      * waits. */
     if (HL_UNLIKELY(error == HL_ERR_TRUNCATE)) {
-        return hl_err_say(
-            error, "the message of rank %d with tag %d is longer than the receive buffer of %lld bytes",
-            r->source, r->tag, (long long)r->bytes);
+        return say_long(r);
     }
     if (HL_UNLIKELY(error == HL_ERR_COUNT)) {
         return hl_err_say(

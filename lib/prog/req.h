@@ -57,7 +57,8 @@ struct hl_req {
     uint32_t kind;  /* HL_KIND_REQ (HL_KIND_MESSAGE) while allocated: validates user handles */
     hl_a32 state;   /* enum hl_req_state. atomic: release by the completer, acquire by the waiter */
     hl_a32 parts;   /* atomic: open parts of an operation in several parts; of a message that failed with
-                     * HL_ERR_PROC_ABORTED: 1 + the rank that died */
+                     * HL_ERR_PROC_ABORTED: 1 + the rank that died; with HL_ERR_TRUNCATE: how many bytes
+                     * it has beyond `bytes`, at most UINT32_MAX */
     hl_a32 error;   /* atomic: 0 or the HL_ERR_* of the first part that failed */
     uint8_t what;   /* enum hl_req_what */
     hl_a8 flags;    /* atomic: enum hl_req_flag; changed before ACTIVE, or by the completer before DONE */
@@ -265,6 +266,15 @@ HL_INLINE void hl_req_done(struct hl_req *r)
 
 /* Notes an error of an operation; the first one is kept. Any thread, before the part that failed is done. */
 void hl_req_fail(struct hl_req *r, int error);
+
+/* Fails a receive whose message is `excess` bytes longer than there is room for. Before it is DONE. */
+void hl_req_fail_long(struct hl_req *r, uint64_t excess) HL_COLD;
+
+/* These `excess` bytes, at most UINT32_MAX, of a DONE receive that failed so. */
+HL_INLINE int64_t hl_req_excess(const struct hl_req *r)
+{
+    return hl_a32_load_relaxed(&r->parts); /* relaxed: ordered by the acquire of DONE. */
+}
 
 /* Opens `n` parts, before the first of them can end. An issuer may open one of its own, so that the request
  * cannot complete while it still issues parts. */

@@ -148,6 +148,16 @@ def a_code_after_finalize_is_kept_and_ends_nobody():
     job = run("-n", 3, RANK, "finalexit", 4)
     same(job.code, 4)
     assert "ending" not in job.err, job.err
+    same(job.err.count("with code 4 after finalize"), 1)
+    same(job.err.count("ranks exited"), 0)
+    job = run("-n", 3, *sh(f"{RANK} all; exit 4"))
+    same((job.code, job.err.count("with code 4 after finalize")), (4, 1))
+    holds(job.err, "3 of 3 ranks exited with a code other than 0 after finalize")
+    same(run("-n", 1, *sh(f"{RANK} all; exit 4")).err, "")
+    for last in (0, 1):  # whoever ends last is told of, too
+        job = run("-n", 2, *sh(f"{RANK} all; test $PMI_RANK = {last} || exit 0; sleep 0.3; exit 5"))
+        same(job.code, 5)
+        holds(job.err, f"rank {last} (pid")
 
 
 def a_forked_childs_abort_ends_only_the_child():

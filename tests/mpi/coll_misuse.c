@@ -165,6 +165,44 @@ static void too_long_a_block(void)
     }
 }
 
+/* All send longer blocks than all take: no call ends as if nothing were lost, not the first ones of a communicator
+ * either, which go by messages. */
+static void too_long_everywhere(void)
+{
+    int *from = calloc((size_t)size, 2 * sizeof *from), *to = calloc((size_t)size, sizeof *to);
+    int *counts = calloc((size_t)size, sizeof *counts), *displs = calloc((size_t)size, sizeof *displs);
+    MPI_Comm comm;
+
+    for (int i = 0; i < size; i++) {
+        counts[i] = 1;
+        displs[i] = i;
+    }
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 6; i++) {
+        MPI_Request r;
+        CHECK_EQ(MPI_Allgather(from, 2, MPI_INT, to, 1, MPI_INT, comm), MPI_ERR_TRUNCATE);
+        CHECK_EQ(MPI_Allgatherv(from, 2, MPI_INT, to, counts, displs, MPI_INT, comm), MPI_ERR_TRUNCATE);
+        CHECK_EQ(MPI_Alltoall(from, 2, MPI_INT, to, 1, MPI_INT, comm), MPI_ERR_TRUNCATE);
+        CHECK_EQ(MPI_Scatter(from, 2, MPI_INT, to, 1, MPI_INT, 0, comm), MPI_ERR_TRUNCATE);
+        CHECK_EQ(MPI_Gather(from, 2, MPI_INT, to, 1, MPI_INT, 0, comm),
+                 me == 0 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+        MPI_Iallgather(from, 2, MPI_INT, to, 1, MPI_INT, comm, &r);
+        CHECK_EQ(MPI_Wait(&r, MPI_STATUS_IGNORE), MPI_ERR_TRUNCATE);
+        MPI_Ialltoall(from, 2, MPI_INT, to, 1, MPI_INT, comm, &r);
+        int code = MPI_Wait(&r, MPI_STATUS_IGNORE), length;
+        char words[MPI_MAX_ERROR_STRING];
+        CHECK_EQ(code, MPI_ERR_TRUNCATE);
+        MPI_Error_string(code, words, &length);
+        CHECK(strstr(words, "room") != NULL && strstr(words, "-1") == NULL);
+    }
+    MPI_Comm_free(&comm);
+    free(displs);
+    free(counts);
+    free(to);
+    free(from);
+}
+
 /* A rank that receives nothing of a sum needs no buffer. */
 static void no_share(void)
 {
@@ -201,6 +239,7 @@ int main(void)
     wrong_starts();
     wrong_afterwards();
     too_long_a_block();
+    too_long_everywhere();
     no_share();
     MPI_Finalize();
     return 0;

@@ -97,11 +97,14 @@ static void report_death(int rank, const siginfo_t *si)
         hl_mx_say("rank %d (pid %d) was killed by signal %d (%s)%s%s; %s", rank, (int)r->pid, si->si_status,
                   strsignal(si->si_status), si->si_code == CLD_DUMPED ? ", core dumped" : "",
                   si->si_status == SIGKILL ? hl_mx_oom_words() : "", then);
-    } else if (r->code && (r->finalized || !r->spoke) && hl_mx.live == 0) {
-        return; /* it was the last one: its own output and the exit code are enough */
+    } else if (r->code && (r->finalized || !r->spoke) && hl_mx.size == 1) {
+        return; /* its own words and the exit code say it all */
+    } else if (r->code && r->finalized) {
+        if (hl_mx.late_codes++ == 0) {
+            hl_mx_say("rank %d (pid %d) exited with code %d after finalize", rank, (int)r->pid, r->code);
+        }
     } else if (r->code) {
-        hl_mx_say("rank %d (pid %d) exited with code %d%s%s", rank, (int)r->pid, r->code,
-                  r->finalized ? "" : "; ", r->finalized ? " after finalize" : then);
+        hl_mx_say("rank %d (pid %d) exited with code %d; %s", rank, (int)r->pid, r->code, then);
     } else {
         hl_mx_say("rank %d (pid %d) left without finalize; %s", rank, (int)r->pid, then);
     }
@@ -144,6 +147,10 @@ static void rank_exited(int rank, const siginfo_t *si)
     hl_mx.live--;
     hl_mx.gone++;
     judge(rank, si);
+    if (!hl_mx.live && hl_mx.late_codes > 1) {
+        hl_mx_say("%d of %d ranks exited with a code other than 0 after finalize", hl_mx.late_codes,
+                  hl_mx.size);
+    }
     if (!hl_mx.live) {
         hl_mx.give_up_at = hl_mx_now_ms() + HL_MX_GRACE_OUTPUT;
     }

@@ -111,6 +111,7 @@ struct hl_mx_job {
     struct hl_mx_rank *rank;
     int size, live, streams;                 /* ranks; not exited; output pipes still open */
     int gone;                                /* ranks that have exited */
+    int late_codes;                          /* of these, with a code other than 0 after finalize */
     int epoll, signals;                      /* descriptors */
     int code;                                /* first failure, 0 so far */
     bool ending;                             /* ranks were told to end */
