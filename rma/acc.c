@@ -344,7 +344,7 @@ int hl_win_acc(const struct hl_acc *a)
         return rc;
     }
     if (HL_UNLIKELY(m.win->detour)) {
-        return hl_mode_issue(&(struct hl_job){.kind = HL_JOB_ACC, .span = span, .a = *a});
+        return hl_mode_issue(&(struct hl_mode_job){.kind = HL_JOB_ACC, .span = span, .a = *a});
     }
     return hl_acc_apply(a, &span);
 }

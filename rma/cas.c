@@ -122,7 +122,8 @@ int hl_win_cas(const struct hl_acc *a, const void *compare)
         return rc;
     }
     if (HL_UNLIKELY(w->detour)) {
-        return hl_mode_issue(&(struct hl_job){.kind = HL_JOB_CAS, .span = span, .a = *a, .compare = compare});
+        return hl_mode_issue(
+            &(struct hl_mode_job){.kind = HL_JOB_CAS, .span = span, .a = *a, .compare = compare});
     }
     return hl_cas_apply(a, &span, compare);
 }

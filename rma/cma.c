@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "boot.h"
 #include "conf.h"
 #include "err.h"
+#include "job.h"
 #include "lock.h"
 #include "stat.h"
 #include "zip.h"
@@ -20,7 +20,7 @@ static int learn_reader(int node_rank, int pid)
 {
     hl_mutex_lock(&lock);
     if (pids == NULL) {
-        pids = calloc((size_t)hl_boot.node_size, sizeof *pids);
+        pids = calloc((size_t)hl_job.node_size, sizeof *pids);
     }
     int rc = pids == NULL ? HL_ERR_NO_MEM : 0;
     hl_mutex_unlock(&lock);

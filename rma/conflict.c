@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "boot.h"
 #include "err.h"
+#include "job.h"
 #include "lock.h"
 #include "near.h"
 #include "ranges.h"
@@ -171,7 +171,7 @@ static int add_view(struct hl_conflicts *p, const struct peer_view *v)
 static bool find_unmapped(const struct hl_win *w, struct hl_near_want *want)
 {
     for (int i = 0; i < w->n_near; i++) {
-        int rank = w->near_ranks[i], node_rank = hl_boot_node_of(hl_win_world(w, rank));
+        int rank = w->near_ranks[i], node_rank = hl_job_node_of(hl_win_world(w, rank));
         const struct shelf *s = shown_by(w, rank)->shelves;
         for (int kind = 0; rank != w->rank && kind < SHELVES; kind++) {
             if (s[kind].n != 0 && find_view(w->conflicts, node_rank, s[kind].seg_id) == NULL) {
@@ -234,7 +234,7 @@ static const struct hl_touched *find_shown(const struct hl_win *w, int rank, con
 {
     int world = hl_win_world(w, rank);
     bool shown = s->n != 0 && s->fence == w->conflicts->fence;
-    const struct peer_view *v = shown ? find_view(w->conflicts, hl_boot_node_of(world), s->seg_id) : NULL;
+    const struct peer_view *v = shown ? find_view(w->conflicts, hl_job_node_of(world), s->seg_id) : NULL;
     if (v == NULL || v->base == NULL || hl_rx_is_dead(world)) {
         return NULL;
     }

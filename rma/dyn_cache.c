@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "boot.h"
 #include "err.h"
+#include "job.h"
 #include "lock.h"
 #include "prog.h"
 #include "zip.h"
@@ -340,7 +340,7 @@ void hl_dyn_answered(const struct hl_rx_msg *msg)
 static int ask_peer(struct hl_win *w, int target, uint64_t at, struct hl_region *out)
 {
     struct ask a = {.peer = hl_win_world(w, target)};
-    if (a.peer == hl_boot.rank) {
+    if (a.peer == hl_job.rank) {
         return hl_dyn_tell(w, at, a.peer, out);
     }
     enter_ask(&a);
@@ -367,7 +367,7 @@ static int ask_peer(struct hl_win *w, int target, uint64_t at, struct hl_region 
 static void make_entry(struct hl_win *w, int target, const struct hl_region *r, struct entry *e)
 {
     const struct hl_target *t = &w->targets[target];
-    int node_rank = hl_boot_node_of(hl_win_world(w, target));
+    int node_rank = hl_job_node_of(hl_win_world(w, target));
     uint64_t where = (t->where & HL_TARGET_BITS) | r->base, at = t->at, seg = 0;
     char *base;
     if (hl_target_is_far(t)) {

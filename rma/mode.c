@@ -14,7 +14,7 @@
 
 struct slot {
     HL_ALIGNED_LINE hl_a64 stamp; /* atomic: says who owns `job` now; kept less the slot's index */
-    struct hl_job job;
+    struct hl_mode_job job;
 };
 
 static struct slot slots[JOBS];
@@ -22,7 +22,7 @@ static HL_ALIGNED_LINE hl_a64 tail; /* atomic: tickets drawn */
 static HL_ALIGNED_LINE hl_a64 head; /* atomic: jobs performed; written by the driver */
 static HL_ALIGNED_LINE struct hl_flag driver;
 
-static int perform(const struct hl_job *job)
+static int perform(const struct hl_mode_job *job)
 {
     switch (job->kind) {
     case HL_JOB_ACC:
@@ -36,7 +36,7 @@ static int perform(const struct hl_job *job)
 
 /* References the job's types (or drops the references): the user may free a type before the job is performed.
  * Predefined types need none. */
-static void hold_types(const struct hl_job *job, bool hold)
+static void hold_types(const struct hl_mode_job *job, bool hold)
 {
     const struct hl_type *types[3] = {job->a.m.origin_type, job->a.m.target_type,
                                       job->kind == HL_JOB_MOVE ? NULL : job->a.result_type};
@@ -49,7 +49,7 @@ static void hold_types(const struct hl_job *job, bool hold)
 }
 
 /* Ends a job: gives the result to its request, or an error to the error word of its target. */
-static void settle_job(const struct hl_job *job, int rc)
+static void settle_job(const struct hl_mode_job *job, int rc)
 {
     const struct hl_move *m = &job->a.m;
     if (m->req != NULL) {
@@ -91,7 +91,7 @@ static void drive(void)
         }
         while (is_ready()) {
             uint64_t at = hl_a64_load_relaxed(&head); /* relaxed: only the driver writes it */
-            struct hl_job *job = &slots[at % JOBS].job;
+            struct hl_mode_job *job = &slots[at % JOBS].job;
             settle_job(job, perform(job));
             set_stamp(at, at + JOBS);
             /* release: what the jobs did; pairs with the acquire in is_performed. */
@@ -119,7 +119,7 @@ static void tell_queue(const void *unused, struct hl_told *t)
 }
 HL_HANG_TELLS(has_room, tell_queue);
 
-static int put_in(const struct hl_job *job)
+static int put_in(const struct hl_mode_job *job)
 {
     if (job->a.m.req != NULL) {
         hl_req_add_parts(job->a.m.req, 1);
@@ -136,7 +136,7 @@ static int put_in(const struct hl_job *job)
     return 0;
 }
 
-int hl_mode_issue(const struct hl_job *job)
+int hl_mode_issue(const struct hl_mode_job *job)
 {
     if (hl_conf.rma_mode == HL_MODE_ENQUEUE) {
         return put_in(job);

@@ -19,11 +19,11 @@
 
 enum hl_mode { HL_MODE_HOT, HL_MODE_GLOBAL, HL_MODE_ENQUEUE }; /* in the order of the words in conf/vars.h */
 
-enum hl_job_kind { HL_JOB_MOVE, HL_JOB_ACC, HL_JOB_CAS };
+enum hl_mode_job_kind { HL_JOB_MOVE, HL_JOB_ACC, HL_JOB_CAS };
 
 /* An operation whose arguments were checked. */
-struct hl_job {
-    enum hl_job_kind kind;
+struct hl_mode_job {
+    enum hl_mode_job_kind kind;
     struct hl_span span;
     struct hl_acc a;     /* a MOVE uses only a.m */
     const void *compare; /* of a CAS; must stay until the job is performed */
@@ -32,7 +32,7 @@ struct hl_job {
 /* Performs the job of a window with `detour`, or queues it (enqueue). Returns 0 or the error; an error that
  * comes only later is reported by the job's request, or by the next flush of its target. Any thread; may wait
  * for the network or for room in the queue. */
-int hl_mode_issue(const struct hl_job *job);
+int hl_mode_issue(const struct hl_mode_job *job);
 
 /* Called before a flush: waits until the jobs that all threads have queued before are performed. */
 void hl_mode_drain(void);

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 
 #include "api.h"
-#include "boot.h"
 #include "dyn.h"
 #include "err.h"
+#include "job.h"
 #include "prog.h"
 #include "tray.h"
 #include "util.h"
@@ -69,7 +69,7 @@ static int notify_near(const struct notify_call *n, const struct hl_target *flag
         rc = hl_tray_move(&n->m, n->at, (char *)&value, sizeof value);
     }
     if (rc == 0) {
-        hl_prog_wake_peer(hl_boot_node_of(hl_win_world(n->m.win, n->m.target)));
+        hl_prog_wake_peer(hl_job_node_of(hl_win_world(n->m.win, n->m.target)));
     }
     return rc;
 }

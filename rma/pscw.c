@@ -18,10 +18,10 @@
 #include <stdlib.h>
 
 #include "api.h"
-#include "boot.h"
 #include "conflict.h"
 #include "err.h"
 #include "fault.h"
+#include "job.h"
 #include "pairs.h"
 #include "prog.h"
 #include "rx.h"
@@ -82,10 +82,10 @@ static int tell_member(struct hl_win *w, enum hl_wire_op op, int peer, bool fail
     if (hl_rx_is_dead(peer)) {
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", peer);
     }
-    size_t at = 2 * (size_t)hl_boot.node_rank + (op == HL_WIRE_POST ? HL_ACCESS : HL_EXPOSURE);
+    size_t at = 2 * (size_t)hl_job.node_rank + (op == HL_WIRE_POST ? HL_ACCESS : HL_EXPOSURE);
     /* release: what I did before; pairs with the acquire in take_in_notes. */
     hl_a64_store_release(&hl_target_ctl(t)->words[at], number << 1 | failed);
-    hl_prog_wake_peer(hl_boot_node_of(peer));
+    hl_prog_wake_peer(hl_job_node_of(peer));
     return 0;
 }
 
@@ -94,7 +94,7 @@ static void take_in_notes(struct hl_win *w, enum hl_side side)
 {
     struct hl_pairs *p = w->pairs;
     for (int i = 0; i < p->side[side].n; i++) {
-        int peer = p->side[side].members[i], node_rank = hl_boot_node_of(peer);
+        int peer = p->side[side].members[i], node_rank = hl_job_node_of(peer);
         if (node_rank < 0) {
             continue;
         }

@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "boot.h"
 #include "dyn.h"
 #include "err.h"
+#include "job.h"
 #include "pairs.h"
 #include "prog.h"
 #include "rx.h"
@@ -22,7 +22,7 @@ static void grant_lock(const struct hl_lock_ask *ask)
 {
     hl_a32_store_relaxed(ask->holder, (uint32_t)ask->peer + 1); /* relaxed: a hint */
     hl_a8_store_relaxed(ask->mark, 1); /* relaxed: the asker leaves it alone until it has the grant. */
-    if (ask->peer == hl_boot.rank) {
+    if (ask->peer == hl_job.rank) {
         hl_ask_granted(ask->token, 0, 0);
         return;
     }
@@ -32,7 +32,7 @@ static void grant_lock(const struct hl_lock_ask *ask)
 
 static void refuse(const struct hl_lock_ask *ask, int holder)
 {
-    if (ask->peer == hl_boot.rank) {
+    if (ask->peer == hl_job.rank) {
         hl_ask_granted(ask->token, HL_ERR_PROC_ABORTED, holder);
         return;
     }
@@ -253,13 +253,13 @@ static int serve_epoch(const struct hl_rx_msg *msg)
 /* Serves a lock record for this rank itself, in any thread: the queue is guarded by the lock of table.c. */
 static int serve_here(const struct hl_wire_rec *rec)
 {
-    struct hl_rx_msg msg = {.rec = rec, .from = hl_boot.rank, .near = true};
+    struct hl_rx_msg msg = {.rec = rec, .from = hl_job.rank, .near = true};
     return rec->op == HL_WIRE_LOCK ? serve_lock(&msg) : serve_unlock(&msg);
 }
 
 int hl_win_send(int peer, const struct hl_wire_rec *rec)
 {
-    return peer == hl_boot.rank ? serve_here(rec) : hl_rx_send(peer, rec, NULL);
+    return peer == hl_job.rank ? serve_here(rec) : hl_rx_send(peer, rec, NULL);
 }
 
 void hl_win_lockq_open(struct hl_win *w)

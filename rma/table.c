@@ -50,7 +50,7 @@ int hl_win_table_with(uint64_t id, int (*fn)(struct hl_win *w, void *arg), void 
 
 void hl_win_overlay(const void *base, uint64_t len, int owner)
 {
-    if (owner >= 0 && owner != hl_boot.node_rank) {
+    if (owner >= 0 && owner != hl_job.node_rank) {
         hl_near_overlay(owner);
         return;
     }

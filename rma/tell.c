@@ -1,8 +1,8 @@
 /* Describes waits for windows in words, for the watchdog. */
 #include "win.h"
 
-#include "boot.h"
 #include "hang.h"
+#include "job.h"
 
 void hl_win_tell(struct hl_win *w, struct hl_told *t)
 {
@@ -54,7 +54,7 @@ void hl_win_tell_lock(uint64_t id, int peer, struct hl_told *t)
 void hl_win_note_holder(const struct hl_win *w, int target, bool mine)
 {
     const struct hl_target *t = &w->targets[target];
-    uint32_t me = (uint32_t)hl_boot.rank + 1;
+    uint32_t me = (uint32_t)hl_job.rank + 1;
     if (hl_target_is_far(t)) {
         return;
     }

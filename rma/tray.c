@@ -11,9 +11,9 @@
 
 #include <string.h>
 
-#include "boot.h"
 #include "err.h"
 #include "fault.h"
+#include "job.h"
 #include "prog.h"
 #include "rx.h"
 #include "stat.h"
@@ -183,7 +183,7 @@ static int finish_tray(struct flight *f, int rc)
  * other. */
 static bool claim_tray(struct flight *f, bool has_some)
 {
-    f->claim = (struct tray_claim){.home = hl_near_home(hl_boot.node_rank),
+    f->claim = (struct tray_claim){.home = hl_near_home(hl_job.node_rank),
                                    .peer = hl_win_world(f->call.win, f->call.target)};
     if (!has_some) {
         hl_prog_wait(take_tray, &f->claim);
@@ -418,7 +418,7 @@ static int apply_tray(struct hl_win *w, void *arg)
 
 int hl_tray_serve(const struct hl_rx_msg *msg)
 {
-    int from = hl_boot_node_of(msg->from);
+    int from = hl_job_node_of(msg->from);
     if (!msg->near || from < 0 || msg->rec->index >= HL_NEAR_TRAYS) {
         return hl_err_say(HL_ERR_INTERN, "tray %u of rank %d is none", msg->rec->index, msg->from);
     }

@@ -9,13 +9,13 @@
 
 #include "atomic.h"
 #include "attr.h"
-#include "boot.h"
 #include "comm.h"
 #include "epoch.h"
 #include "fab.h"
 #include "fault.h"
 #include "handle.h"
 #include "hang.h"
+#include "job.h"
 #include "lane.h"
 #include "lock.h"
 #include "lockword.h"
@@ -175,13 +175,13 @@ HL_INLINE struct hl_win_ctl *hl_target_ctl(const struct hl_target *t)
  * missing when it did. */
 HL_INLINE hl_a8 *hl_win_holds(const struct hl_win_ctl *ctl)
 {
-    return (hl_a8 *)(uintptr_t)&ctl->words[2 * hl_boot.node_size];
+    return (hl_a8 *)(uintptr_t)&ctl->words[2 * hl_job.node_size];
 }
 
 /* Bytes of the control block of a window over `size` ranks, without those that checked_mode adds. */
 HL_INLINE size_t hl_win_ctl_len(int size)
 {
-    size_t words = 2 * (size_t)hl_boot.node_size, holds = 2 * (size_t)size * sizeof(hl_a8);
+    size_t words = 2 * (size_t)hl_job.node_size, holds = 2 * (size_t)size * sizeof(hl_a8);
     return sizeof(struct hl_win_ctl) + words * sizeof(hl_a64) + (holds + 7) / 8 * 8;
 }
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "api.h"
-#include "boot.h"
 #include "err.h"
+#include "job.h"
 #include "prog.h"
 
 /* A rank that remembers a region. */
@@ -321,12 +321,12 @@ static int recall_region(struct hl_win *w, struct attached *a)
                                   .offset = (uint64_t)w->rank,
                                   .aux = w->id};
         int rc = 0;
-        if (a->holders[i].world == hl_boot.rank) {
+        if (a->holders[i].world == hl_job.rank) {
             hl_dyn_cache_drop(w->dyn->cache, w->rank, a->r.id);
         } else {
             rc = hl_rx_send(a->holders[i].world, &rec, NULL);
         }
-        if (rc != 0 || a->holders[i].world == hl_boot.rank) {
+        if (rc != 0 || a->holders[i].world == hl_job.rank) {
             hl_a32_store_relaxed(&a->holders[i].left, 1); /* relaxed: only this thread reads it. */
         }
         failed = failed != 0 || rc == HL_ERR_PROC_ABORTED ? failed : rc;
@@ -341,7 +341,7 @@ static int describe_region(struct attached *a)
 {
     struct hl_region *r = &a->r;
     int owner = hl_near_owner((void *)(uintptr_t)r->base);
-    a->lock.home = (uint32_t)(owner >= 0 ? owner : hl_boot.node_rank) + 1;
+    a->lock.home = (uint32_t)(owner >= 0 ? owner : hl_job.node_rank) + 1;
     hl_win_overlay((void *)(uintptr_t)r->base, r->len, owner);
     r->home = a->lock.home;
     struct hl_seg *seg = r->len != 0 ? hl_mem_find((void *)(uintptr_t)r->base, r->len) : NULL;

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "api.h"
-#include "boot.h"
 #include "coll.h"
 #include "conflict.h"
 #include "dyn.h"
@@ -13,6 +12,7 @@
 #include "errh.h"
 #include "hints.h"
 #include "info.h"
+#include "job.h"
 #include "keyval.h"
 #include "life.h"
 #include "mode.h"
@@ -57,7 +57,7 @@ static uint32_t has_rows(const struct hl_win *w)
 {
     bool rows = w->flavor == MPI_WIN_FLAVOR_ALLOCATE;
     for (int i = 0; i < w->size && rows; i++) {
-        rows = hl_boot_node_of(hl_win_world(w, i)) >= 0;
+        rows = hl_job_node_of(hl_win_world(w, i)) >= 0;
     }
     return rows;
 }
@@ -74,7 +74,7 @@ static int take_memory(struct hl_win *w, const struct make_call *c, const struct
     /* Memory has one accumulate lock, whatever window it is reached by: that of the rank whose segment holds
      * it. */
     int owner = c->flavor == MPI_WIN_FLAVOR_CREATE ? hl_near_owner(c->base) : -1;
-    hl_win_ctl(w)->acc.home = (uint32_t)(owner >= 0 ? owner : hl_boot.node_rank) + 1;
+    hl_win_ctl(w)->acc.home = (uint32_t)(owner >= 0 ? owner : hl_job.node_rank) + 1;
     if (c->flavor == MPI_WIN_FLAVOR_CREATE) {
         hl_win_overlay(c->base, (uint64_t)c->size, owner);
     }
@@ -107,7 +107,7 @@ static int prepare_win(struct hl_win *w, const struct make_call *c, const struct
     w->detour = hl_conf.rma_mode != HL_MODE_HOT || hl_cs_has_locks();
     w->section = (struct hl_mutex){PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
     rc = rc != 0 ? rc : hl_epoch_init(&w->epoch);
-    rc = rc != 0 ? rc : hl_pairs_make(hl_boot.node_size, &w->pairs);
+    rc = rc != 0 ? rc : hl_pairs_make(hl_job.node_size, &w->pairs);
     if (HL_CHECKED) {
         rc = rc != 0 ? rc : hl_conflict_make(&w->conflicts);
     }

@@ -8,12 +8,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "boot.h"
 #include "coll.h"
 #include "conf.h"
 #include "err.h"
 #include "hints.h"
 #include "hl_build.h"
+#include "job.h"
 #include "rx.h"
 
 /* What a rank tells all others when the window is made. */
@@ -68,7 +68,7 @@ static int fill_network(struct hl_win *w, struct win_card *c)
 /* Says in the card where the memory is: in a segment of mine, or private. */
 static void fill_segment(const struct hl_win *w, struct win_card *c)
 {
-    c->seg_owner = hl_boot.rank;
+    c->seg_owner = hl_job.rank;
     struct hl_seg *seg = w->bytes != 0 ? hl_mem_find(w->base, w->bytes) : w->ctl_piece.seg;
     if (seg != NULL) {
         c->seg_id = seg->id;
@@ -170,7 +170,7 @@ static int store_extents(struct hl_win *w, const struct win_card *cards)
 
 static bool is_near_rank(const struct hl_win *w, int rank)
 {
-    return near_allowed() && hl_boot_node_of(hl_win_world(w, rank)) >= 0;
+    return near_allowed() && hl_job_node_of(hl_win_world(w, rank)) >= 0;
 }
 
 /* Maps control blocks and segments of near targets: two wants for each target, the control block first. */
@@ -188,7 +188,7 @@ static int map_near(struct hl_win *w, const struct win_card *cards)
     for (int i = 0; i < w->size; i++) {
         if (is_near_rank(w, i)) {
             const struct win_card *c = &cards[i];
-            int node_rank = hl_boot_node_of(hl_win_world(w, i)), owner = hl_boot_node_of((int)c->seg_owner);
+            int node_rank = hl_job_node_of(hl_win_world(w, i)), owner = hl_job_node_of((int)c->seg_owner);
             w->near_ranks[w->n_near++] = i;
             w->wants[w->n_wants++] =
                 (struct hl_near_want){.node_rank = node_rank, .seg_id = c->ctl_id, .seg_len = c->ctl_len};
@@ -252,11 +252,11 @@ static int open_win_network(const struct hl_win *w)
     if (hl_rx_has_network()) {
         return 0;
     }
-    if (w->size != hl_boot.size) {
+    if (w->size != hl_job.size) {
         return hl_err_say(HL_ERR_RMA_SHARED,
                           "memory of node peers cannot be mapped, and a window over %d of %d ranks cannot "
                           "open the network",
-                          w->size, hl_boot.size);
+                          w->size, hl_job.size);
     }
     return hl_rx_network();
 }
@@ -290,7 +290,7 @@ static int store_far(struct hl_win *w, const struct win_card *cards)
         w->far = true;
         /* A target of this node that cannot be mapped may have rows. Its receive thread respects them; the
          * provider would not. */
-        w->message_acc = w->message_acc || hl_boot_node_of(hl_win_world(w, i)) >= 0;
+        w->message_acc = w->message_acc || hl_job_node_of(hl_win_world(w, i)) >= 0;
     }
     for (int i = 0; i < w->size; i++) {
         /* Registration offsets of private memory may hide how its addresses are aligned. */
@@ -390,7 +390,7 @@ static HL_NOINLINE int share_window_memory(struct hl_win *w, struct hl_comm *com
         cards[i].seg_off = home.off;
         home.off += cards[i].size;
     }
-    hl_win_ctl(w)->acc.home = (uint32_t)hl_boot_node_of(hl_win_world(w, 0)) + 1;
+    hl_win_ctl(w)->acc.home = (uint32_t)hl_job_node_of(hl_win_world(w, 0)) + 1;
     return w->rank == 0 ? 0 : hl_hints_show_got(w->info, &home.got);
 }
 

@@ -1,10 +1,10 @@
 /* The long way of puts and gets, contiguous or not, between an origin's buffer and a target's window. */
 #include "mode.h"
 
-#include "boot.h"
 #include "conflict.h"
 #include "dyn.h"
 #include "err.h"
+#include "job.h"
 #include "tray.h"
 #include "zip.h"
 
@@ -34,7 +34,7 @@ static int move_private(const struct hl_move *m, const struct hl_target *t, uint
     if ((t->where & HL_TARGET_NO_CMA) != 0) {
         return hl_tray_move(m, at, mine, len);
     }
-    int node_rank = hl_boot_node_of(hl_win_world(m->win, m->target));
+    int node_rank = hl_job_node_of(hl_win_world(m->win, m->target));
     return hl_cma_copy(node_rank, m->dir, mine, t->where & ~HL_TARGET_BITS, len);
 }
 
@@ -93,7 +93,7 @@ static int move_walks(const struct hl_move *m, const struct hl_ground *g, struct
 {
     int64_t block = hl_type_cursor_span(theirs);
     if ((g->t.where & HL_TARGET_NO_CMA) == 0 && (block >= LARGE || len <= FEW_BLOCKS * block)) {
-        int node_rank = hl_boot_node_of(hl_win_world(m->win, m->target));
+        int node_rank = hl_job_node_of(hl_win_world(m->win, m->target));
         return hl_cma_walk(node_rank, m->dir, mine, theirs, g->base);
     }
     struct hl_tray_rows r = {.win = m->win,
@@ -202,7 +202,7 @@ int hl_win_xfer(const struct hl_move *m)
     rc = hl_target_is_far(&m->win->targets[m->target]) ? hl_win_reach(m->win, m->target) : 0;
     rc = rc == 0 && HL_CHECKED ? hl_conflict_move(m, &span) : rc;
     if (rc == 0 && HL_UNLIKELY(m->win->detour)) {
-        return hl_mode_issue(&(struct hl_job){.kind = HL_JOB_MOVE, .span = span, .a.m = *m});
+        return hl_mode_issue(&(struct hl_mode_job){.kind = HL_JOB_MOVE, .span = span, .a.m = *m});
     }
     return rc != 0 ? rc : hl_win_move(m, &span);
 }

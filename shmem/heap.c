@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "boot.h"
 #include "coll.h"
 #include "conf.h"
 #include "err.h"
 #include "fab.h"
 #include "fork.h"
+#include "job.h"
 #include "lane.h"
 #include "near.h"
 #include "parts.h"
@@ -44,7 +44,7 @@ static int no_heap_memory(void)
 
 static bool is_peer(int pe)
 {
-    return pe != hl_sym.my_pe && strcmp(hl_conf.near, "none") != 0 && hl_boot_node_of(pe) >= 0;
+    return pe != hl_sym.my_pe && strcmp(hl_conf.near, "none") != 0 && hl_job_node_of(pe) >= 0;
 }
 
 static int make_tables(void)
@@ -118,7 +118,7 @@ static int map_peers(const struct part_card *cards)
 {
     size_t align = hl_max_size(hl_heap.parts[0].page, (size_t)1 << HL_SYM_GRANULE), used = 0;
     for (int pe = 0; pe < hl_sym.n_pes; pe++) {
-        struct span s = {.pe = pe, .node_rank = hl_boot_node_of(pe)};
+        struct span s = {.pe = pe, .node_rank = hl_job_node_of(pe)};
         if (!is_peer(pe) || hl_mem_reserve(hl_heap.len, align, &s.base) != 0) {
             continue;
         }

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "boot.h"
 #include "coll.h"
 #include "comm.h"
 #include "ctx.h"
 #include "entry.h"
 #include "err.h"
 #include "heap.h"
+#include "job.h"
 #include "life.h"
 #include "log.h"
 #include "rx.h"
@@ -35,7 +35,7 @@ _Noreturn void hl_shmem_die(const char *func, const char *fmt, ...)
     vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     hl_log(HL_LOG_ERROR, "%s: %s", func, text);
-    hl_boot_abort(1);
+    hl_job_abort(1);
 }
 
 static const char *why_closed(void)
@@ -122,8 +122,8 @@ static int open_pe(void)
         return rc;
     }
     (void)hl_comm_set_name(hl_shmem_comm, "SHMEM_TEAM_WORLD"); /* for the watchdog's words only */
-    hl_sym.my_pe = hl_boot.rank;
-    hl_sym.n_pes = hl_boot.size;
+    hl_sym.my_pe = hl_job.rank;
+    hl_sym.n_pes = hl_job.size;
     hl_shmem_show();
     rc = hl_heap_open();
     if (rc != 0) {
@@ -216,7 +216,7 @@ static void pe_died(int pe)
 {
     if (hl_life_opened(HL_LIFE_SHMEM) && !hl_life_closed(HL_LIFE_SHMEM)) {
         hl_log(HL_LOG_ERROR, "PE %d has died, and OpenSHMEM cannot go on without it; the job ends", pe);
-        hl_boot_abort(1);
+        hl_job_abort(1);
     }
 }
 
@@ -250,9 +250,9 @@ HL_SHMEM_API(shmem_global_exit);
 _Noreturn void pshmem_global_exit(int status)
 {
     if (hl_life_is_forked()) {
-        hl_log(HL_LOG_ERROR, "shmem_global_exit was called with code %d; %s", status, hl_boot_end_words());
+        hl_log(HL_LOG_ERROR, "shmem_global_exit was called with code %d; %s", status, hl_job_end_words());
     }
-    hl_boot_exit(status);
+    hl_job_exit(status);
 }
 
 /* ---- questions ---- */

@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "boot.h"
 #include "coll.h"
 #include "conf.h"
 #include "err.h"
 #include "fab.h"
+#include "job.h"
 #include "log.h"
 #include "part.h"
 #include "shm.h"
@@ -81,7 +81,7 @@ static void read_asked(struct asked *a)
 {
     int count;
     const struct hl_part *p = hl_part_all(&count);
-    *a = (struct asked){.fair = hl_mem_fair_size(hl_boot.node_size), .count = count > 0 ? count : 1};
+    *a = (struct asked){.fair = hl_mem_fair_size(hl_job.node_size), .count = count > 0 ? count : 1};
     a->pins = hl_fab_is_open() && hl_fab.pins;
     a->lockable = hl_fab_lockable();
     a->parts[0] = (struct asked_part){.id = 1, .size = hl_conf.shmem_size, .page = 4096};

@@ -6,8 +6,8 @@
  * that the call waits for. Sleeping threads of the PE are woken. */
 #include <shmem.h>
 
-#include "boot.h"
 #include "entry.h"
+#include "job.h"
 #include "near.h"
 #include "prog.h"
 #include "shm.h"
@@ -38,7 +38,7 @@ static void change_signal(hl_a64 *word, const struct signal_call *n)
     } else {
         hl_a64_add_full(word, n->value); /* full: the data come before; pairs with the acquire in load_var. */
     }
-    int node_rank = hl_boot_node_of(n->on.pe);
+    int node_rank = hl_job_node_of(n->on.pe);
     if (node_rank >= 0) {
         hl_prog_wake_peer(node_rank);
     }

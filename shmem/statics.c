@@ -2,12 +2,12 @@
  * existed. */
 #include "statics.h"
 
-#include "boot.h"
 #include "coll.h"
 #include "conf.h"
 #include "err.h"
 #include "fab.h"
 #include "fork.h"
+#include "job.h"
 #include "lane.h"
 #include "life.h"
 #include "log.h"
@@ -81,7 +81,7 @@ enum { SHARE, NETWORK, NONE }; /* hl_conf.statics */
 /* Finds static data, and shares it unless this PE is alone on its node. */
 static int find_statics(void)
 {
-    return hl_conf.statics == NONE ? 0 : hl_share_statics(hl_conf.statics == SHARE && hl_boot.node_size > 1);
+    return hl_conf.statics == NONE ? 0 : hl_share_statics(hl_conf.statics == SHARE && hl_job.node_size > 1);
 }
 
 /* Shares static data at the first start, also that of MPI: by a later shmem_init the process may have
@@ -134,19 +134,19 @@ static int tell_stretches(struct statics_table *t)
 
 static bool is_near_pe(int pe)
 {
-    return strcmp(hl_conf.near, "none") != 0 && hl_boot_node_of(pe) >= 0;
+    return strcmp(hl_conf.near, "none") != 0 && hl_job_node_of(pe) >= 0;
 }
 
 /* Maps the segments of node peers; those that cannot be mapped use the network. */
 static int map(const struct statics_table *t)
 {
-    wants = calloc((size_t)hl_boot.node_size + 1, sizeof *wants);
+    wants = calloc((size_t)hl_job.node_size + 1, sizeof *wants);
     if (wants == NULL) {
         return no_statics_memory();
     }
     for (int pe = 0; pe < hl_sym.n_pes; pe++) {
         if (pe != hl_sym.my_pe && is_near_pe(pe) && t->heads[pe].seg_id != 0) {
-            wants[n_wants++] = (struct hl_near_want){.node_rank = hl_boot_node_of(pe),
+            wants[n_wants++] = (struct hl_near_want){.node_rank = hl_job_node_of(pe),
                                                      .seg_id = t->heads[pe].seg_id,
                                                      .seg_len = t->heads[pe].seg_len};
         }
@@ -161,7 +161,7 @@ static int map(const struct statics_table *t)
 
 static const char *mapped_at(int pe)
 {
-    int node_rank = hl_boot_node_of(pe);
+    int node_rank = hl_job_node_of(pe);
     for (size_t i = 0; i < n_wants; i++) {
         if (wants[i].node_rank == node_rank && wants[i].rc == 0) {
             return wants[i].base;
@@ -295,7 +295,7 @@ static int fill_table(const struct statics_table *t)
 static void say_unshared(void)
 {
     const struct hl_objects *o = &hl_share.objects;
-    for (int i = 0; i < o->n_stretches && hl_boot.node_size > 1 && hl_boot.node_rank == 0; i++) {
+    for (int i = 0; i < o->n_stretches && hl_job.node_size > 1 && hl_job.node_rank == 0; i++) {
         if (!o->stretches[i].shared && hl_share.why[0] != '\0') {
             hl_log(HL_LOG_WARN,
                    "static data of %s cannot be shared on this node and goes over the network: %s",
@@ -306,7 +306,7 @@ static void say_unshared(void)
     for (size_t i = 0; i < n_wants; i++) {
         if (wants[i].rc != 0) {
             hl_log(HL_LOG_WARN, "static data of PE %d, %zu bytes, cannot be mapped and goes over the network",
-                   hl_boot.node_world[wants[i].node_rank], wants[i].seg_len);
+                   hl_job.node_world[wants[i].node_rank], wants[i].seg_len);
             return;
         }
     }

@@ -9,12 +9,12 @@
 #include <string.h>
 
 #include "blocks.h"
-#include "boot.h"
 #include "coll.h"
 #include "ctx.h"
 #include "entry.h"
 #include "err.h"
 #include "heap.h"
+#include "job.h"
 #include "lock.h"
 #include "log.h"
 #include "parts.h"
@@ -64,13 +64,13 @@ static void give_boxes(struct hl_team *t)
  * else only me. */
 static void find_shared(struct hl_team *t)
 {
-    const int *pes = hl_boot.node_world;
-    int n = hl_boot.node_size, stride = n > 1 ? pes[1] - pes[0] : 1;
+    const int *pes = hl_job.node_world;
+    int n = hl_job.node_size, stride = n > 1 ? pes[1] - pes[0] : 1;
     bool fine = true;
     for (int i = 0; i < n; i++) {
         fine = fine && pes[i] == pes[0] + i * stride && (hl_sym.heap.pes[pes[i]].where & HL_SYM_FAR) == 0;
     }
-    *t = fine ? (struct hl_team){.start = pes[0], .stride = stride, .size = n, .rank = hl_boot.node_rank}
+    *t = fine ? (struct hl_team){.start = pes[0], .stride = stride, .size = n, .rank = hl_job.node_rank}
               : (struct hl_team){.start = hl_sym.my_pe, .stride = 1, .size = 1, .rank = 0};
 }
 

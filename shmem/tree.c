@@ -6,8 +6,8 @@
 #include <shmem.h>
 #include <string.h>
 
-#include "boot.h"
 #include "comm.h"
+#include "job.h"
 #include "match.h"
 #include "near.h"
 #include "prog.h"
@@ -183,7 +183,7 @@ static void post_note(const struct hl_call *c, int rank, size_t at, const struct
 {
     int pe = hl_team_world_pe(c->team, rank);
     struct hl_box *box = box_of(c->team, rank, at);
-    int node_rank = hl_boot_node_of(pe);
+    int node_rank = hl_job_node_of(pe);
     if (node_rank < 0) {
         post_far(box, c, n, pe);
         return;
@@ -231,7 +231,7 @@ static const struct hl_box *await_box(const struct hl_call *c, int rank, size_t 
     struct hl_box *box = box_of(c->team, c->team->rank, at);
     struct tree_watch w = {&box->flag, c->team->number, c->team, rank};
     int pe = hl_team_world_pe(c->team, rank);
-    if (hl_boot_node_of(pe) < 0) {
+    if (hl_job_node_of(pe) < 0) {
         await_far(box, c, pe);
     } else {
         hl_prog_wait_rung(is_full, &w);
@@ -331,7 +331,7 @@ static void post_word(const struct hl_call *c, int rank, int word)
     }
     /* release: all that this member did before; pairs with the acquire in is_written. */
     hl_a64_store_release((hl_a64 *)(uintptr_t)spot.where, c->what);
-    hl_prog_wake_peer(hl_boot_node_of(pe));
+    hl_prog_wake_peer(hl_job_node_of(pe));
 }
 
 static bool is_written(void *arg)

@@ -3,7 +3,7 @@
 
 #include "api.h"
 #include "args.h"
-#include "boot.h"
+#include "job.h"
 #include "keyval.h"
 #include "lock.h"
 
@@ -50,7 +50,7 @@ static bool predefined_attr(const struct hl_comm *c, int keyval, void **value, b
         *value = keep_int(&last_code, hl_errh_last_code());
         return true;
     case MPI_APPNUM:
-        *found = hl_boot_appnum(&number) && *found;
+        *found = hl_job_appnum(&number) && *found;
         *value = keep_int(&appnum, number);
         return true;
     default:

@@ -5,8 +5,8 @@
 
 #include "api.h"
 #include "args.h"
-#include "boot.h"
 #include "coll.h"
+#include "job.h"
 #include "session.h"
 #include "topo.h"
 
@@ -55,7 +55,7 @@ static int first_color(int split_type, const struct hl_info *info)
     if (split_type != MPI_COMM_TYPE_SHARED && !hl_info_hint(info, type_key, value, sizeof value, &len)) {
         return MPI_UNDEFINED; /* a guided split without a resource's name gives no rank a communicator */
     }
-    return hl_boot.node_world[0]; /* a node's color is its lowest world rank */
+    return hl_job.node_world[0]; /* a node's color is its lowest world rank */
 }
 
 /* The color of the second split, by the kind of hardware that the user names. An unknown name gives no

@@ -4,8 +4,8 @@
 
 #include "api.h"
 #include "args.h"
-#include "boot.h"
 #include "buffered.h"
+#include "job.h"
 #include "keyval.h"
 #include "log.h"
 
@@ -128,6 +128,6 @@ int PMPI_Is_thread_main(int *flag)
 HL_API(MPI_Abort);
 int PMPI_Abort(MPI_Comm comm, int errorcode)
 {
-    hl_log(HL_LOG_ERROR, "MPI_Abort was called with code %d; %s", errorcode, hl_boot_end_words());
-    hl_boot_abort(errorcode);
+    hl_log(HL_LOG_ERROR, "MPI_Abort was called with code %d; %s", errorcode, hl_job_end_words());
+    hl_job_abort(errorcode);
 }

@@ -7,6 +7,7 @@
 #include "conf.h"
 #include "err.h"
 #include "hang.h"
+#include "job.h"
 #include "log.h"
 #include "notices.h"
 #include "stat.h"
@@ -22,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-struct hl_boot hl_boot = {.size = 1, .node_size = 1};
+struct hl_boot hl_boot;
 
 static const struct hl_boot_method *method; /* NULL until opened; read-only afterwards */
 static struct hl_boot_job job;
@@ -76,53 +77,12 @@ static int clique(void)
     return (int)(job.rank % hl_conf.cliques);
 }
 
-static int open_once(void)
-{
-    static const char *const names[] = {"auto", "pmi1", "pmix", "self"}; /* as in the table of variables */
-    int rc = hl_boot_choose(names[hl_conf.boot], hl_conf_env, &method, &job);
-    if (!rc) {
-        hl_log_identify("rank", job.rank); /* for lines about waiting for the others */
-    }
-    if (!rc) {
-        rc = agree_secret();
-    }
-    if (rc) {
-        return rc;
-    }
-    hl_boot.rank = job.rank;
-    hl_boot.size = job.size;
-    hl_boot.secret[0] = job.secret[0];
-    hl_boot.secret[1] = job.secret[1];
-    hl_boot.nonce = hl_siphash(job.secret, "hotlane nonce", 13);
-    hl_boot.method = method->name;
-    hl_boot.reason = job.why;
-    hl_boot.goes_on = job.goes_on;
-    /* Ours waits for the process that it has started, which leads a group; not for what a script starts. */
-    hl_boot.stops_told = job.has_secret && getpgrp() == getpid();
-    return hl_boot_node_prove(method, clique());
-}
-
-int hl_boot_open(void)
-{
-    int rc = 0;
-    pthread_mutex_lock(&turn);
-    if (closed) {
-        rc = method->again();
-        closed = rc != 0;
-    } else if (!owner) {
-        rc = open_once();
-        owner = rc ? 0 : getpid();
-    }
-    pthread_mutex_unlock(&turn);
-    return rc;
-}
-
 bool hl_boot_is_mine(void)
 {
     return owner && owner == getpid();
 }
 
-const char *hl_boot_end_words(void)
+static const char *end_words(void)
 {
     return owner && !hl_boot_is_mine() ? "this process, a forked child, ends; the job goes on"
                                        : "the job ends";
@@ -144,7 +104,7 @@ static int put_text(const char *key, const char *text, char *piece)
         size_t n = hl_min_size(most, text_len - at);
         memcpy(piece, text + at, n);
         piece[n] = 0;
-        rc = piece_key(name, hl_boot.rank, key, i);
+        rc = piece_key(name, hl_job.rank, key, i);
         if (!rc) {
             rc = method->put(name, piece);
         }
@@ -165,7 +125,7 @@ int hl_boot_put(const char *key, const void *data, size_t len)
     free(piece);
     free(text);
     if (!rc) {
-        hl_shelf_put(&hl_boot_shelf, hl_boot.rank, key, data, len);
+        hl_shelf_put(&hl_boot_shelf, hl_job.rank, key, data, len);
     }
     return rc;
 }
@@ -296,7 +256,7 @@ static void flush_for_a_while(void)
 {
     pthread_t t;
     struct timespec end;
-    bool runs = pthread_create(&t, NULL, flush_all, NULL) == 0; /* with signals: see hl_boot_exit */
+    bool runs = pthread_create(&t, NULL, flush_all, NULL) == 0; /* with signals: see hl_job_exit */
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_nsec += FLUSH_MS * 1000000L;
     end.tv_sec += end.tv_nsec / 1000000000;
@@ -334,25 +294,14 @@ static void say_last(int code)
     }
 }
 
-_Noreturn void hl_boot_abort(int code)
+static void end_job(int code)
 {
-    hl_boot_exit(code ? code : 1);
-}
-
-_Noreturn void hl_boot_exit(int code)
-{
-    if (code && !(code & 0xff)) {
-        hl_log(HL_LOG_ERROR, "exit code %d: launchers see its low 8 bits, which are 0; it ends with 1", code);
-        code = 1;
-    }
-    code &= 0xff;
     if (hl_boot_is_mine()) {
         hl_stat_print_none(code);
         say_last(code);
         leave_within(ABORT_SECONDS, code); /* PMIx's libraries wait for their server */
         method->abort(code);
     }
-    _exit(code);
 }
 
 void hl_boot_left(const char *missing)
@@ -364,7 +313,7 @@ void hl_boot_left(const char *missing)
     }
 }
 
-bool hl_boot_appnum(int *appnum)
+static bool ask_appnum(int *appnum)
 {
     static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
     static enum { UNASKED, SAID, UNKNOWN } answer;
@@ -407,6 +356,50 @@ int hl_boot_watch_take(int *rank, int *code)
     }
     hl_a32_store_relaxed(&n_early, (uint32_t)early.count); /* relaxed: one thread takes, as of `early`. */
     return 1;
+}
+
+static int open_once(void)
+{
+    static const char *const names[] = {"auto", "pmi1", "pmix", "self"}; /* as in the table of variables */
+    int rc = hl_boot_choose(names[hl_conf.boot], hl_conf_env, &method, &job);
+    if (!rc) {
+        hl_log_identify("rank", job.rank); /* for lines about waiting for the others */
+    }
+    if (!rc) {
+        rc = agree_secret();
+    }
+    if (rc) {
+        return rc;
+    }
+    hl_job.rank = job.rank;
+    hl_job.size = job.size;
+    hl_boot.secret[0] = job.secret[0];
+    hl_boot.secret[1] = job.secret[1];
+    hl_job.nonce = hl_siphash(job.secret, "hotlane nonce", 13);
+    hl_job.end = end_job;
+    hl_job.end_words = end_words;
+    hl_job.appnum = ask_appnum;
+    hl_boot.method = method->name;
+    hl_boot.reason = job.why;
+    hl_boot.goes_on = job.goes_on;
+    /* Ours waits for the process that it has started, which leads a group; not for what a script starts. */
+    hl_boot.stops_told = job.has_secret && getpgrp() == getpid();
+    return hl_boot_node_prove(method, clique());
+}
+
+int hl_boot_open(void)
+{
+    int rc = 0;
+    pthread_mutex_lock(&turn);
+    if (closed) {
+        rc = method->again();
+        closed = rc != 0;
+    } else if (!owner) {
+        rc = open_once();
+        owner = rc ? 0 : getpid();
+    }
+    pthread_mutex_unlock(&turn);
+    return rc;
 }
 
 int hl_boot_close(bool last)

@@ -1,9 +1,10 @@
-/* Start-up: who am I, how many are we, who shares this node; key-value exchange, fence, abort.
+/* Start-up: who am I, how many are we, who shares this node; the key-value space, the fence.
  *
  * One interface over several ways of being started (pmi1, pmix, self; chosen by hl_boot_open). After it,
- * `hl_boot` holds the facts. Unless said otherwise: functions return 0 or a (negative) HL_ERR_* whose cause
- * was recorded by hl_err_say, results go through pointers and are set only on success, and calls that talk to
- * the launcher (put, get, fence, close) may come from any thread but take turns on one lock.
+ * `hl_job` holds the facts (job.h), and hl_job_abort ends the job. Unless said otherwise: functions return 0
+ * or a (negative) HL_ERR_* whose cause was recorded by hl_err_say, results go through pointers and are set
+ * only on success, and calls that talk to the launcher (put, get, fence, close) may come from any thread but
+ * take turns on one lock.
  *
  * Three channels, by growing price: the node board (hl_boot_node_share, plain memory), the node socket
  * (datagrams between proved node peers, descriptors pass along), the launcher's key-value space (two context
@@ -18,19 +19,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Facts of the job. Written by hl_boot_open, read-only afterwards, valid until the process ends. */
+/* How the job was started. Written by hl_boot_open, read-only afterwards. What most modules read: job.h. */
 struct hl_boot {
-    int rank, size;        /* world rank and size */
-    int node_rank;         /* my place in my proved node group: 0 .. node_size - 1 */
-    int node_size;         /* ranks in my proved node group, me included */
-    const int *node_world; /* [node_size] world ranks of the group, ascending */
-    int node_cpus;         /* CPUs that some rank of the group may use; 0: not known */
-    bool stops_told;       /* the launcher says when a signal has stopped this process */
-    bool goes_on;          /* the launcher lets the job go on without its dead, and fences end without them */
-    uint64_t secret[2];    /* job secret, the same on all ranks, never printed */
-    uint64_t nonce;        /* job nonce, carried in every message; derived from the secret */
-    const char *method;    /* name of the method chosen: "pmi1", "pmix", "self" */
-    const char *reason;    /* why it was chosen, one line for hotlane-info */
+    bool stops_told;    /* the launcher says when a signal has stopped this process */
+    bool goes_on;       /* the launcher lets the job go on without its dead, and fences end without them */
+    uint64_t secret[2]; /* job secret, the same on all ranks, never printed */
+    const char *method; /* name of the method chosen: "pmi1", "pmix", "self" */
+    const char *reason; /* why it was chosen, one line for hotlane-info */
 };
 extern struct hl_boot hl_boot;
 
@@ -62,25 +57,10 @@ int hl_boot_fence(void);
 /* Is some thread in hl_boot_fence? Any thread. */
 bool hl_boot_in_fence(void);
 
-/* Ends the whole job with exit code `code` (0 counts as 1; so do others whose low 8 bits are 0, with a line).
- * This process's streams are flushed; those that another thread holds are not waited for longer than half
- * a second. From any thread. In a forked child of the rank only the child ends. */
-_Noreturn void hl_boot_abort(int code);
-
-/* The same, and 0 is 0: all ranks end, and the job was a success. */
-_Noreturn void hl_boot_exit(int code);
-
-/* For lines before one of these: what ends. */
-const char *hl_boot_end_words(void);
-
 /* For a process that exits with 0 though it has not closed, after all of its exit handlers: a launcher that
  * is not ours may take that for a success. Says that the call is missing and ends the process with 1. Returns
  * when that is nobody's business (no launcher, a forked child) or our launcher's, which says it itself. */
 void hl_boot_left(const char *missing);
-
-/* Which of the programs of the launcher's command this is, counted from 0: true when the launcher says so.
- * Asks it the first time. Any thread. */
-bool hl_boot_appnum(int *appnum);
 
 /* Descriptor that becomes readable, or hangs up, when the launcher has a notice; -1: none will ever come.
  * Poll it; never read it: call hl_boot_watch_take. It may wake without a notice. */
@@ -103,9 +83,6 @@ int hl_boot_close(bool last);
 
 /* True in the process that opened boot, false in its forked children: exit hooks ask this first. */
 bool hl_boot_is_mine(void);
-
-/* Node rank of world rank `world`, or -1 if it is not in my node group. O(1). */
-int hl_boot_node_of(int world);
 
 /* Node socket: one datagram socket for each rank in a group of two or more, meant for the receive thread.
  * hl_boot_node_fd: my bound socket, for epoll; -1 when the group is one. Do not read or close it. */

@@ -36,7 +36,7 @@ struct hl_boot_method {
     int (*get)(int rank, const char *key, char *value, size_t cap);
     /* Waits for all ranks; calls serve(arg) whenever descriptor `also` (unless -1) is readable meanwhile. */
     int (*fence)(int also, void (*serve)(void *), void *arg);
-    /* Tells the launcher to end the job; returns when it knows, which hl_boot_exit does not wait for long. */
+    /* Tells the launcher to end the job; returns when it knows, which hl_job_exit does not wait for long. */
     void (*abort)(int code);
     /* Which of the launcher's programs this is, from 0 on; HL_ERR_FOUND_NONE is silent. NULL: never known. */
     int (*appnum)(int *out);

@@ -2,6 +2,7 @@
 #include "boot_node.h"
 #include "boot.h"
 #include "err.h"
+#include "job.h"
 #include "log.h"
 #include "util.h"
 
@@ -39,9 +40,7 @@ static struct {
     struct member *member; /* leader: those who came, without itself */
     int members, cap;
     uint64_t cpus[CPU_WORDS]; /* a bit for each that this process may use; leader: or one who came */
-    int *world;               /* hl_boot.node_world */
-    int32_t *slot;            /* hash from world rank to node rank + 1; 0: free */
-    unsigned mask;
+    int *world;               /* hl_job.node_world */
 } node = {.meet = -1};
 
 static int me_world;
@@ -124,7 +123,7 @@ static void ask_members(void)
     for (int i = 0; i < node.members; i++) {
         int fd = node.member[i].fd;
         if (recv(fd, &h, sizeof h, MSG_DONTWAIT) == (ssize_t)sizeof h && h.nonce == hl_boot_node_nonce() &&
-            h.rank >= 0 && h.rank < hl_boot.size) {
+            h.rank >= 0 && h.rank < hl_job.size) {
             node.member[known++] = (struct member){h.rank, fd};
             add_cpus(h.cpus);
         } else {
@@ -190,53 +189,15 @@ static int meet_clique(int clique)
     }
 }
 
-static int make_index(void)
-{
-    unsigned cap = 4;
-    while (cap < 2u * (unsigned)hl_boot.node_size) {
-        cap *= 2;
-    }
-    node.slot = calloc(cap, sizeof *node.slot);
-    if (!node.slot) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for the ranks of the node");
-    }
-    node.mask = cap - 1;
-    for (int i = 0; i < hl_boot.node_size; i++) {
-        unsigned at = (unsigned)hl_mix64((uint64_t)node.world[i]) & node.mask;
-        while (node.slot[at]) {
-            at = (at + 1) & node.mask;
-        }
-        node.slot[at] = i + 1;
-        if (node.world[i] == hl_boot.rank) {
-            hl_boot.node_rank = i;
-        }
-    }
-    return 0;
-}
-
-int hl_boot_node_of(int world)
-{
-    if (!node.slot) {
-        return world == hl_boot.rank ? 0 : -1;
-    }
-    for (unsigned at = (unsigned)hl_mix64((uint64_t)world) & node.mask; node.slot[at];
-         at = (at + 1) & node.mask) {
-        if (node.world[node.slot[at] - 1] == world) {
-            return node.slot[at] - 1;
-        }
-    }
-    return -1;
-}
-
 static void be_alone(void)
 {
     hl_boot_node_close();
     hl_boot_socket_close();
-    me_world = hl_boot.rank;
-    hl_boot.node_rank = 0;
-    hl_boot.node_size = 1;
-    hl_boot.node_cpus = count_node_cpus(node.cpus);
-    hl_boot.node_world = &me_world;
+    me_world = hl_job.rank;
+    hl_job.node_rank = 0;
+    hl_job.node_size = 1;
+    hl_job.node_cpus = count_node_cpus(node.cpus);
+    hl_job.node_world = &me_world;
 }
 
 static int compare_ranks(const void *a, const void *b)
@@ -247,15 +208,15 @@ static int compare_ranks(const void *a, const void *b)
 
 static int tell_members(void)
 {
-    size_t list = sizeof(int) * (size_t)hl_boot.node_size;
-    struct node_hello h = {hl_boot_node_nonce(), hl_boot.rank, hl_boot.node_size, {0}};
+    size_t list = sizeof(int) * (size_t)hl_job.node_size;
+    struct node_hello h = {hl_boot_node_nonce(), hl_job.rank, hl_job.node_size, {0}};
     memcpy(h.cpus, node.cpus, sizeof h.cpus);
     struct iovec v[2] = {{&h, sizeof h}, {node.world, list}};
     struct msghdr msg = {.msg_iov = v, .msg_iovlen = 2};
     for (int i = 0; i < node.members; i++) {
         if (sendmsg(node.member[i].fd, &msg, MSG_NOSIGNAL) != (ssize_t)(sizeof h + list)) {
             return hl_err_say(HL_ERR_OTHER, "rank %d on this node does not take the list of its %d ranks: %s",
-                              node.member[i].rank, hl_boot.node_size, strerror(errno));
+                              node.member[i].rank, hl_job.node_size, strerror(errno));
         }
     }
     return 0;
@@ -266,21 +227,21 @@ static int lead_node(void)
 {
     take_members(NULL);
     ask_members();
-    hl_boot.node_cpus = count_node_cpus(node.cpus);
+    hl_job.node_cpus = count_node_cpus(node.cpus);
     close(node.meet);
     node.meet = -1;
-    hl_boot.node_size = node.members + 1;
-    node.world = malloc(sizeof *node.world * (size_t)hl_boot.node_size);
+    hl_job.node_size = node.members + 1;
+    node.world = malloc(sizeof *node.world * (size_t)hl_job.node_size);
     if (!node.world) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the ranks of the node");
     }
     for (int i = 0; i < node.members; i++) {
         node.world[i] = node.member[i].rank;
     }
-    node.world[node.members] = hl_boot.rank;
-    qsort(node.world, (size_t)hl_boot.node_size, sizeof *node.world, compare_ranks);
-    hl_boot.node_world = node.world;
-    for (int i = 1; i < hl_boot.node_size; i++) {
+    node.world[node.members] = hl_job.rank;
+    qsort(node.world, (size_t)hl_job.node_size, sizeof *node.world, compare_ranks);
+    hl_job.node_world = node.world;
+    for (int i = 1; i < hl_job.node_size; i++) {
         if (node.world[i] == node.world[i - 1]) {
             return hl_err_say(HL_ERR_OTHER, "two processes of this node say they are rank %d", node.world[i]);
         }
@@ -312,7 +273,7 @@ static int await_leader(void)
 static int follow_leader(void)
 {
     int rc = await_leader();
-    size_t cap = sizeof(struct node_hello) + sizeof(int) * (size_t)hl_boot.size;
+    size_t cap = sizeof(struct node_hello) + sizeof(int) * (size_t)hl_job.size;
     char *buf = malloc(cap);
     struct node_hello h;
     if (rc || !buf) {
@@ -338,15 +299,15 @@ static int follow_leader(void)
     if (!node.world) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the ranks of the node");
     }
-    hl_boot.node_size = h.members;
-    hl_boot.node_world = node.world;
-    hl_boot.node_cpus = count_node_cpus(h.cpus);
+    hl_job.node_size = h.members;
+    hl_job.node_world = node.world;
+    hl_job.node_cpus = count_node_cpus(h.cpus);
     return 0;
 }
 
 int hl_boot_node_prove(const struct hl_boot_method *m, int clique)
 {
-    struct node_hello h = {hl_boot_node_nonce(), hl_boot.rank, 0, {0}};
+    struct node_hello h = {hl_boot_node_nonce(), hl_job.rank, 0, {0}};
     node.method = m;
     read_cpus();
     memcpy(h.cpus, node.cpus, sizeof h.cpus);
@@ -371,7 +332,7 @@ int hl_boot_node_prove(const struct hl_boot_method *m, int clique)
     if (rc < 0) {
         return rc;
     }
-    if (alone || rc || hl_boot.node_size == 1) {
+    if (alone || rc || hl_job.node_size == 1) {
         if (alone || rc) {
             hl_log(HL_LOG_WARN,
                    "cannot prove who shares this node (%s): using the network to reach all ranks",
@@ -380,7 +341,7 @@ int hl_boot_node_prove(const struct hl_boot_method *m, int clique)
         be_alone();
         return 0;
     }
-    return make_index();
+    return hl_job_index_node();
 }
 
 void hl_boot_node_close(void)
@@ -475,10 +436,10 @@ static int share_file(size_t bytes, const char *what, int *fd)
 int hl_boot_node_file(int (*make)(int ranks), int *fd)
 {
     *fd = -1;
-    if (hl_boot.node_size == 1) {
+    if (hl_job.node_size == 1) {
         return 0;
     }
-    int made = node.leads ? make(hl_boot.node_size) : -1;
+    int made = node.leads ? make(hl_job.node_size) : -1;
     *fd = made >= 0 ? made : -1;
     return share_file(0, "the node's file", fd);
 }
@@ -486,8 +447,8 @@ int hl_boot_node_file(int (*make)(int ranks), int *fd)
 /* Bytes of the shelf behind the board: ranks that all share one node need none. */
 static size_t shelf_bytes(void)
 {
-    bool useful = hl_boot.node_size > 1 && hl_boot.node_size < hl_boot.size;
-    return useful ? (size_t)hl_boot.size * sizeof(struct hl_shelf_slot) : 0;
+    bool useful = hl_job.node_size > 1 && hl_job.node_size < hl_job.size;
+    return useful ? (size_t)hl_job.size * sizeof(struct hl_shelf_slot) : 0;
 }
 
 int hl_boot_node_share(size_t bytes, int (*make)(size_t), void **base)
@@ -495,7 +456,7 @@ int hl_boot_node_share(size_t bytes, int (*make)(size_t), void **base)
     size_t shelf_at = hl_round_up(bytes, sizeof(struct hl_shelf_slot));
     int fd = -1, flags = MAP_SHARED;
     bytes = shelf_at + shelf_bytes();
-    if (hl_boot.node_size == 1) {
+    if (hl_job.node_size == 1) {
         flags = MAP_PRIVATE | MAP_ANONYMOUS;
     } else {
         fd = node.leads ? make(bytes) : -1;
@@ -519,7 +480,7 @@ int hl_boot_node_share(size_t bytes, int (*make)(size_t), void **base)
     }
     if (bytes > shelf_at) {
         hl_boot_shelf =
-            (struct hl_shelf){(struct hl_shelf_slot *)(void *)((char *)p + shelf_at), hl_boot.node_rank,
+            (struct hl_shelf){(struct hl_shelf_slot *)(void *)((char *)p + shelf_at), hl_job.node_rank,
                               hl_boot_socket_lives, SHELF_SECONDS * 1000000000ull};
     }
     *base = p;

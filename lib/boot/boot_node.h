@@ -11,7 +11,7 @@
 #include "boot_method.h"
 #include "boot_shelf.h"
 
-/* Finds the group of hl_boot.rank among the ranks of `clique`, and sets hl_boot.node_*; a rank that cannot
+/* Finds the group of hl_job.rank among the ranks of `clique`, and sets hl_boot.node_*; a rank that cannot
  * prove anything is a group of one. `clique` -1: a group of one, nothing is asked. Collective over the job:
  * one fence. */
 int hl_boot_node_prove(const struct hl_boot_method *m, int clique);

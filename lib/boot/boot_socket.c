@@ -2,6 +2,7 @@
 #include "boot.h"
 #include "boot_node.h"
 #include "err.h"
+#include "job.h"
 #include "stat.h"
 #include "util.h"
 
@@ -44,7 +45,7 @@ static void keep_strangers_out(int fd)
 int hl_boot_socket_open(void)
 {
     struct sockaddr_un a;
-    socklen_t len = hl_boot_node_address(&a, "rank", hl_boot.rank);
+    socklen_t len = hl_boot_node_address(&a, "rank", hl_job.rank);
     int on = 1, fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) {
         return -errno;
@@ -70,7 +71,7 @@ void hl_boot_socket_close(void)
 bool hl_boot_socket_lives(int node_rank)
 {
     struct sockaddr_un a;
-    socklen_t len = hl_boot_node_address(&a, "rank", hl_boot.node_world[node_rank]);
+    socklen_t len = hl_boot_node_address(&a, "rank", hl_job.node_world[node_rank]);
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     bool dead = fd >= 0 && connect(fd, (struct sockaddr *)&a, len) && errno == ECONNREFUSED;
     if (fd >= 0) {
@@ -109,14 +110,14 @@ int hl_boot_node_send(int node_rank, const void *msg, size_t len, int fd)
         struct cmsghdr align;
     } c = {.room = {0}};
     struct sockaddr_un a;
-    struct socket_head h = {hl_boot_node_nonce(), hl_boot.node_rank, (uint32_t)len};
+    struct socket_head h = {hl_boot_node_nonce(), hl_job.node_rank, (uint32_t)len};
     struct iovec v[2] = {{&h, sizeof h}, {(void *)(uintptr_t)msg, len}};
     struct msghdr m = {.msg_name = &a, .msg_iov = v, .msg_iovlen = 2};
-    if (mine < 0 || node_rank < 0 || node_rank >= hl_boot.node_size || len > HL_BOOT_NODE_MSG) {
+    if (mine < 0 || node_rank < 0 || node_rank >= hl_job.node_size || len > HL_BOOT_NODE_MSG) {
         return hl_err_say(HL_ERR_INTERN, "node message of %zu bytes to node rank %d of %d", len, node_rank,
-                          hl_boot.node_size);
+                          hl_job.node_size);
     }
-    m.msg_namelen = hl_boot_node_address(&a, "rank", hl_boot.node_world[node_rank]);
+    m.msg_namelen = hl_boot_node_address(&a, "rank", hl_job.node_world[node_rank]);
     if (fd >= 0) {
         m.msg_control = c.room;
         m.msg_controllen = sizeof c.room;
@@ -134,7 +135,7 @@ int hl_boot_node_send(int node_rank, const void *msg, size_t len, int fd)
         return HL_ERR_AGAIN;
     }
     return hl_err_say(e == ECONNREFUSED ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER,
-                      "message to rank %d on this node: %s", hl_boot.node_world[node_rank], strerror(e));
+                      "message to rank %d on this node: %s", hl_job.node_world[node_rank], strerror(e));
 }
 
 /* The first of the descriptors that a message brought; there is never a good reason for more of them. */
@@ -185,7 +186,7 @@ static int take_datagram(void *msg, size_t cap, size_t *len, int *from, int *fd)
     }
     bool known = look_at_control(&m, &got);
     if (!known || n < (ssize_t)sizeof h || h.nonce != hl_boot_node_nonce() || h.from < 0 ||
-        h.from >= hl_boot.node_size || ((m.msg_flags & MSG_TRUNC) == 0 && (size_t)n - sizeof h != h.len)) {
+        h.from >= hl_job.node_size || ((m.msg_flags & MSG_TRUNC) == 0 && (size_t)n - sizeof h != h.len)) {
         if (got >= 0) {
             close(got);
         }
@@ -197,7 +198,7 @@ static int take_datagram(void *msg, size_t cap, size_t *len, int *from, int *fd)
             close(got);
         }
         return hl_err_say(HL_ERR_TRUNCATE, "node message of %u bytes from rank %d, room for %zu", h.len,
-                          hl_boot.node_world[h.from], cap);
+                          hl_job.node_world[h.from], cap);
     }
     *len = h.len;
     *from = h.from;

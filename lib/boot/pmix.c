@@ -9,6 +9,7 @@
 #include "boot_method.h"
 #include "err.h"
 #include "hang.h"
+#include "job.h"
 #include "notices.h"
 #include "util.h"
 
@@ -318,7 +319,7 @@ static pmix_status_t fetch_pmix_value(int rank, const char *key, pmix_value_t **
     pmix_proc_t who = px.me;
     who.rank = (pmix_rank_t)rank;
     pmix_status_t rc = lib.get(&who, key, &now, 1, v);
-    bool near = who.rank == px.me.rank || (hl_boot.method != NULL && hl_boot_node_of(rank) >= 0);
+    bool near = who.rank == px.me.rank || (hl_boot.method != NULL && hl_job_node_of(rank) >= 0);
     if (rc != PMIX_ERR_NOT_FOUND || near) {
         return rc;
     }

@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "algos.h"
-#include "boot.h"
 #include "coll.h"
 #include "conf.h"
 #include "err.h"
+#include "job.h"
 #include "lock.h"
 #include "match.h"
 #include "prog.h"
@@ -146,7 +146,7 @@ static int allocate_board(struct hl_board *b, int size, struct seen **seen)
     b->ranks = malloc(5 * (size_t)size * sizeof *b->ranks);
     b->areas = calloc((size_t)size, sizeof *b->areas);
     b->wants = calloc((size_t)size, sizeof *b->wants);
-    *seen = calloc((size_t)hl_boot.size, sizeof **seen);
+    *seen = calloc((size_t)hl_job.size, sizeof **seen);
     if (b->ranks == NULL || b->areas == NULL || b->wants == NULL || *seen == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a board of %d ranks", size);
     }
@@ -160,7 +160,7 @@ static int allocate_board(struct hl_board *b, int size, struct seen **seen)
 /* Gives a member of my node its place. */
 static void place_member(struct hl_board *b, const struct hl_comm *comm, int rank, const struct board_card *c)
 {
-    int node_rank = hl_boot_node_of(hl_comm_world(comm, rank));
+    int node_rank = hl_job_node_of(hl_comm_world(comm, rank));
 
     b->me = rank == comm->rank ? b->n : b->me;
     b->ranks[b->n] = rank;
@@ -350,7 +350,7 @@ int hl_board_begin(struct hl_comm *comm, const struct hl_board_plan *p, struct h
     m->cards = cards;
     m->prepare = p->prepare;
     m->arg = p->arg;
-    m->mine.node = hl_boot.node_world[0];
+    m->mine.node = hl_job.node_world[0];
     m->all = HL_ERR_OTHER;
     sweep();
     m->mine.err = allocate_board(b, comm->size, &m->seen);

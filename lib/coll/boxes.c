@@ -3,10 +3,10 @@
 
 #include <stdlib.h>
 
-#include "boot.h"
 #include "conf.h"
 #include "err.h"
 #include "flight.h"
+#include "job.h"
 #include "log.h"
 #include "prog.h"
 #include "util.h"
@@ -20,7 +20,7 @@ static int members_here(const struct hl_comm *comm)
     int n = 0;
 
     for (int i = 0; i < comm->size; i++) {
-        n += hl_boot_node_of(hl_comm_world(comm, i)) >= 0;
+        n += hl_job_node_of(hl_comm_world(comm, i)) >= 0;
     }
     return n;
 }

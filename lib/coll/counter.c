@@ -1,10 +1,10 @@
 /* A number that ranks add to. */
 #include "counter.h"
 
-#include "boot.h"
 #include "comm.h"
 #include "err.h"
 #include "fab.h"
+#include "job.h"
 #include "lane.h"
 #include "lock.h"
 #include "mem.h"
@@ -89,7 +89,7 @@ void hl_counter_close(struct hl_counter *c)
  * serve. */
 static int map_word(struct hl_counter *c, hl_a64 **word)
 {
-    int node = hl_boot_node_of(c->owner);
+    int node = hl_job_node_of(c->owner);
     char *base;
     int err = 0;
 

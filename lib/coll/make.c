@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "algos.h"
-#include "boot.h"
 #include "err.h"
 #include "flight.h"
+#include "job.h"
 #include "keyval.h"
 #include "util.h"
 
@@ -290,7 +290,7 @@ void hl_coll_comm_refuse(struct hl_comm *comm, int wrong)
 int hl_coll_comm_split_node(struct hl_comm *comm, int key, struct hl_comm **made)
 {
     /* A node is named by its lowest world rank. */
-    return hl_coll_comm_split(comm, hl_boot.node_world[0], key, made);
+    return hl_coll_comm_split(comm, hl_job.node_world[0], key, made);
 }
 
 int hl_coll_check_subgroup(const struct hl_comm *comm, const struct hl_group *group)

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "boot.h"
 #include "err.h"
+#include "job.h"
 #include "lock.h"
 #include "prog.h"
 #include "util.h"
@@ -376,7 +376,7 @@ static bool poll_schedule(void *schedule)
 /* Describes ranks that make a new communicator: no request knows who they are. */
 static void tell_meeting(const struct hl_sched *s, struct hl_told *t)
 {
-    if (s->comm->size == hl_boot.size) {
+    if (s->comm->size == hl_job.size) {
         hl_told_say(t, "all ranks of the job");
     } else {
         hl_told_say(t, "%d ranks that make a communicator", s->comm->size);

@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "boot.h"
 #include "err.h"
 #include "errh.h"
 #include "info.h"
+#include "job.h"
 #include "lock.h"
 #include "shape.h"
 #include "util.h"
@@ -32,13 +32,13 @@ static uint64_t ctx_of(int issuer, uint64_t number)
 uint64_t hl_comm_ctx_new(void)
 {
     /* relaxed: it only matters that no two callers get the same number. */
-    return ctx_of(hl_boot.rank, hl_a64_add_relaxed(&next_number, 1));
+    return ctx_of(hl_job.rank, hl_a64_add_relaxed(&next_number, 1));
 }
 
 static bool is_one_node(const struct hl_group *g)
 {
     for (int i = 0; i < g->size; i++) {
-        if (hl_boot_node_of(hl_group_world(g, i)) < 0) {
+        if (hl_job_node_of(hl_group_world(g, i)) < 0) {
             return false;
         }
     }
@@ -69,19 +69,19 @@ static int open_one(struct hl_comm *c, MPI_Comm handle, struct hl_group *group, 
 int hl_comm_open(void)
 {
     struct hl_group *world, *self;
-    int err = hl_group_make_strided(0, 1, hl_boot.size, &world);
+    int err = hl_group_make_strided(0, 1, hl_job.size, &world);
 
     if (err != 0) {
         return err;
     }
-    err = hl_group_make_strided(hl_boot.rank, 1, 1, &self);
+    err = hl_group_make_strided(hl_job.rank, 1, 1, &self);
     if (err != 0) {
         hl_group_unref(world);
         return err;
     }
     err = open_one(&hl_comm_world_object, MPI_COMM_WORLD, world, ctx_of(0, NUMBER_WORLD));
     if (err == 0) {
-        err = open_one(&hl_comm_self_object, MPI_COMM_SELF, self, ctx_of(hl_boot.rank, NUMBER_SELF));
+        err = open_one(&hl_comm_self_object, MPI_COMM_SELF, self, ctx_of(hl_job.rank, NUMBER_SELF));
     }
     return err;
 }

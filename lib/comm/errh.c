@@ -3,10 +3,10 @@
 
 #include <stdio.h>
 
-#include "boot.h"
 #include "comm.h"
 #include "conf.h"
 #include "cs.h"
+#include "job.h"
 #include "lock.h"
 #include "log.h"
 
@@ -129,9 +129,9 @@ static void run_handler(const struct hl_errh_site *site, const char *func, int c
         hl_cs_step_in(&o);
     } else if (e->how != HL_ERRH_RETURN) {
         hl_log(HL_LOG_ERROR, "%s%s%s: %s; %s (%s)", func, site->what != NULL ? " on " : "",
-               site->what != NULL ? site->what : "", words, hl_boot_end_words(),
+               site->what != NULL ? site->what : "", words, hl_job_end_words(),
                e->how == HL_ERRH_FATAL ? "MPI_ERRORS_ARE_FATAL" : "MPI_ERRORS_ABORT");
-        hl_boot_abort(hl_errh_class(code));
+        hl_job_abort(hl_errh_class(code));
     }
     hl_errh_unref(e);
 }
@@ -147,7 +147,7 @@ int hl_errh_raise(const struct hl_errh_site *site, const char *func, int err)
         snprintf(words, sizeof words, "%s", hl_err_text(err));
     }
     /* The text that MPI_Error_string gives from now on, also inside the handler. */
-    hl_err_say(-code, "%s by rank %d%s%s: %s", func, hl_boot.rank, site->what != NULL ? " on " : "",
+    hl_err_say(-code, "%s by rank %d%s%s: %s", func, hl_job.rank, site->what != NULL ? " on " : "",
                site->what != NULL ? site->what : "", words);
     run_handler(site, func, code, words);
     return code;
@@ -180,8 +180,8 @@ static int raise_bare(const char *func, int err)
         struct hl_errh_site site = {&self->errh, HL_ERRH_COMM, &self->handle, NULL};
         return hl_errh_raise(&site, func, err);
     }
-    hl_log(HL_LOG_ERROR, "%s: %s; %s", func, hl_err_text(err), hl_boot_end_words());
-    hl_boot_abort(hl_err_class(err));
+    hl_log(HL_LOG_ERROR, "%s: %s; %s", func, hl_err_text(err), hl_job_end_words());
+    hl_job_abort(hl_err_class(err));
 }
 
 void hl_errh_comm_words(const struct hl_comm *c, char what[HL_ERRH_WHAT])

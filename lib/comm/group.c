@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "boot.h"
 #include "err.h"
+#include "job.h"
 
 struct hl_group hl_group_empty = {
     .h = {.kind = HL_KIND_GROUP},
@@ -75,7 +75,7 @@ int hl_group_make_strided(int first, int stride, int n, struct hl_group **made)
     }
     g->first = first;
     g->stride = n == 1 ? 1 : stride;
-    g->rank = hl_group_rank(g, hl_boot.rank);
+    g->rank = hl_group_rank(g, hl_job.rank);
     *made = g;
     return 0;
 }
@@ -118,7 +118,7 @@ int hl_group_make(const int *world, int n, struct hl_group **made)
         g->sorted[i] = i;
     }
     qsort_r(g->sorted, (size_t)n, sizeof(int), by_world, g->world);
-    g->rank = hl_group_rank(g, hl_boot.rank);
+    g->rank = hl_group_rank(g, hl_job.rank);
     *made = g;
     return 0;
 }

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "boot.h"
 #include "err.h"
 #include "errh.h"
 #include "group.h"
 #include "info.h"
+#include "job.h"
 #include "log.h"
 #include "util.h"
 
@@ -115,20 +115,20 @@ int hl_pset_find(const char *name, int *n)
 
 static int pset_size(int n)
 {
-    return n == PSET_WORLD ? hl_boot.size : n == PSET_SELF ? 1 : hl_boot.node_size;
+    return n == PSET_WORLD ? hl_job.size : n == PSET_SELF ? 1 : hl_job.node_size;
 }
 
 int hl_pset_color(int n)
 {
-    return n == PSET_WORLD ? 0 : n == PSET_SELF ? hl_boot.rank : hl_boot.node_world[0];
+    return n == PSET_WORLD ? 0 : n == PSET_SELF ? hl_job.rank : hl_job.node_world[0];
 }
 
 int hl_pset_group(int n, struct hl_group **made)
 {
     if (n == PSET_NODE) {
-        return hl_group_make(hl_boot.node_world, hl_boot.node_size, made);
+        return hl_group_make(hl_job.node_world, hl_job.node_size, made);
     }
-    return hl_group_make_strided(n == PSET_SELF ? hl_boot.rank : 0, 1, pset_size(n), made);
+    return hl_group_make_strided(n == PSET_SELF ? hl_job.rank : 0, 1, pset_size(n), made);
 }
 
 int hl_pset_info(int n, struct hl_info **made)

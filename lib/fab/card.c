@@ -3,6 +3,7 @@
 
 #include "boot.h"
 #include "err.h"
+#include "job.h"
 #include "lock.h"
 #include "util.h"
 
@@ -32,7 +33,7 @@ static struct card mine;
 static size_t mine_used; /* bytes of mine.parts */
 static struct hl_mutex card_lock = HL_MUTEX_INIT;
 static hl_aptr
-    *cards; /* [hl_boot.size] struct card of peers, NULL until fetched; atomic, set under card_lock */
+    *cards; /* [hl_job.size] struct card of peers, NULL until fetched; atomic, set under card_lock */
 static int (*users[USERS_MAX])(void);
 static size_t user_count;
 
@@ -158,9 +159,9 @@ static struct card *find(int peer, int *rc)
 int hl_fab_cards_exchange(void)
 {
     if (cards == NULL) {
-        cards = calloc((size_t)hl_boot.size, sizeof *cards);
+        cards = calloc((size_t)hl_job.size, sizeof *cards);
         if (cards == NULL) {
-            return hl_err_say(HL_ERR_NO_MEM, "no memory for the cards of %d ranks", hl_boot.size);
+            return hl_err_say(HL_ERR_NO_MEM, "no memory for the cards of %d ranks", hl_job.size);
         }
     }
     mine.eager = hl_fab.eager;
@@ -170,8 +171,8 @@ int hl_fab_cards_exchange(void)
     int rc = hl_boot_put(key_of("hl-card", key), &mine, offsetof(struct card, parts) + mine_used);
     rc = rc == 0 ? hl_boot_fence() : rc;
     /* Each rank compares with the next one only: if any two ranks differ, some rank differs from its next. */
-    if (rc == 0 && hl_boot.size > 1) {
-        (void)find((hl_boot.rank + 1) % hl_boot.size, &rc);
+    if (rc == 0 && hl_job.size > 1) {
+        (void)find((hl_job.rank + 1) % hl_job.size, &rc);
     }
     return rc;
 }
@@ -217,12 +218,11 @@ static int judge(uint64_t identity)
 {
     char key[24];
     uint8_t same = 1;
-    for (int r = 0; r < hl_boot.size && same; r++) {
+    for (int r = 0; r < hl_job.size && same; r++) {
         uint64_t other = identity; /* ranks of this node are proved to be on this machine */
         size_t len = 0;
-        int rc = hl_boot_node_of(r) < 0
-                     ? hl_boot_get(r, key_of("hl-machine", key), &other, sizeof other, &len)
-                     : 0;
+        int rc =
+            hl_job_node_of(r) < 0 ? hl_boot_get(r, key_of("hl-machine", key), &other, sizeof other, &len) : 0;
         if (rc != 0) {
             return rc;
         }
@@ -233,7 +233,7 @@ static int judge(uint64_t identity)
 
 int hl_fab_survey(void)
 {
-    if (hl_boot.node_size == hl_boot.size) {
+    if (hl_job.node_size == hl_job.size) {
         hl_fab.loopback = true;
         return 0;
     }
@@ -241,7 +241,7 @@ int hl_fab_survey(void)
     uint64_t identity = loopback_identity();
     int rc = hl_boot_put(key_of("hl-machine", key), &identity, sizeof identity);
     rc = rc == 0 ? hl_boot_fence() : rc;
-    if (rc == 0 && hl_boot.rank == 0) {
+    if (rc == 0 && hl_job.rank == 0) {
         rc = judge(identity);
     }
     rc = rc == 0 ? hl_boot_fence() : rc;
@@ -256,7 +256,7 @@ int hl_fab_survey(void)
 
 void hl_fab_cards_forget(void)
 {
-    for (int r = 0; cards != NULL && r < hl_boot.size; r++) {
+    for (int r = 0; cards != NULL && r < hl_job.size; r++) {
         free(hl_aptr_load_relaxed(&cards[r])); /* relaxed: no other thread uses the network any more. */
     }
     free(cards);

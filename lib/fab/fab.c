@@ -1,9 +1,9 @@
 /* Loading libfabric and choosing the provider. */
 #include "fab_lib.h"
 
-#include "boot.h"
 #include "conf.h"
 #include "err.h"
+#include "job.h"
 #include "lock.h"
 #include "log.h"
 #include "nic.h"
@@ -328,7 +328,7 @@ static void restore_signals(void)
 static void tell_unused_card(void)
 {
     char text[900];
-    if (hl_boot.size > 1 && hl_boot.rank == 0 && !hl_fab.loopback && hl_nic_warning("", text, sizeof text)) {
+    if (hl_job.size > 1 && hl_job.rank == 0 && !hl_fab.loopback && hl_nic_warning("", text, sizeof text)) {
         hl_log(HL_LOG_WARN, "%s", text);
     }
 }
@@ -343,7 +343,7 @@ static bool may_pin(void)
 static void tell_small_buffers(size_t wished)
 {
     char may[HL_BYTES_TEXT];
-    if (hl_fab.pins && buffer < wished && hl_boot.rank == 0) {
+    if (hl_fab.pins && buffer < wished && hl_job.rank == 0) {
         hl_log(HL_LOG_WARN,
                "this process may lock %s of memory: network buffers of %zu bytes instead of %zu, which is "
                "slower "

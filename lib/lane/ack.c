@@ -4,9 +4,9 @@
  * acknowledged by one message at most. */
 #include "inner.h"
 
-#include "boot.h"
 #include "buffer.h"
 #include "err.h"
+#include "job.h"
 #include "log.h"
 #include "util.h"
 
@@ -171,7 +171,7 @@ void hl_acks_in(struct hl_lane *lane, struct hl_ack_buf *buf, size_t len)
     const char *wrong = len > hl_fab.eager
                             /* messages to the receive thread are limited likewise */
                             ? "longer than its buffer"
-                            : hl_wire_check(buf->bytes, len, hl_boot.nonce, (uint32_t)hl_boot.size);
+                            : hl_wire_check(buf->bytes, len, hl_job.nonce, (uint32_t)hl_job.size);
     if (wrong == NULL && (head->kind != HL_WIRE_ACK || head->lane != lane->index)) {
         wrong = "no acknowledgement for this lane";
     }

@@ -1,10 +1,10 @@
 /* The process's pool: opening, closing, polling. */
 #include "inner.h"
 
-#include "boot.h"
 #include "conf.h"
 #include "cs.h"
 #include "err.h"
+#include "job.h"
 #include "lock.h"
 #include "log.h"
 #include "short.h"
@@ -100,7 +100,7 @@ static uint32_t afford(uint32_t lanes)
     if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) {
         return lanes;
     }
-    uint64_t neighbours = hl_min_size((size_t)(hl_boot.size - hl_boot.node_size), 32);
+    uint64_t neighbours = hl_min_size((size_t)(hl_job.size - hl_job.node_size), 32);
     uint32_t fit = lanes;
     while (fit > 1 && 8 * fit + 10 + 2 * fit * neighbours + 64 > files.rlim_cur) {
         fit--;
@@ -143,7 +143,7 @@ static int set_up_pool(void)
 {
     int rc = hl_rx_on_death(count_death);
     rc = rc == 0 ? hl_rx_on_tick(tick) : rc;
-    rc = rc == 0 ? hl_pool_open(&hl_pool, hl_lane_plan(served_threads, served_cpus), hl_boot.size) : rc;
+    rc = rc == 0 ? hl_pool_open(&hl_pool, hl_lane_plan(served_threads, served_cpus), hl_job.size) : rc;
     if (rc != 0) {
         return rc;
     }

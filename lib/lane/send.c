@@ -1,8 +1,8 @@
 /* Sending chains, and how they end. */
 #include "inner.h"
 
-#include "boot.h"
 #include "err.h"
+#include "job.h"
 #include "util.h"
 
 #include <string.h>
@@ -15,9 +15,9 @@ static uint8_t *write_head(const struct hl_lane *lane, const struct hl_chain *ch
 {
     bool says_hello = !chain->way->hello_said;
     uint8_t *from = (uint8_t *)(uintptr_t)chain->bytes + (says_hello ? 0 : sizeof(struct hl_wire_hello));
-    struct hl_wire_head head = {.nonce = hl_boot.nonce,
+    struct hl_wire_head head = {.nonce = hl_job.nonce,
                                 .seq = number,
-                                .from = (uint32_t)hl_boot.rank,
+                                .from = (uint32_t)hl_job.rank,
                                 .lane = (uint16_t)lane->index,
                                 .kind = HL_WIRE_DATA,
                                 .flags = says_hello ? HL_WIRE_HELLO : 0,

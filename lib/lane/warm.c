@@ -13,7 +13,7 @@
  * it. */
 #include "inner.h"
 
-#include "boot.h"
+#include "job.h"
 #include "lock.h"
 #include "thread.h"
 #include "util.h"
@@ -42,9 +42,9 @@ int hl_way_ping(struct hl_lane *lane, struct hl_way *way)
     if (rc != 0) {
         return rc;
     }
-    k->head = (struct hl_wire_head){.nonce = hl_boot.nonce,
+    k->head = (struct hl_wire_head){.nonce = hl_job.nonce,
                                     .seq = way->messages,
-                                    .from = (uint32_t)hl_boot.rank,
+                                    .from = (uint32_t)hl_job.rank,
                                     .lane = (uint16_t)lane->index,
                                     .kind = HL_WIRE_DATA,
                                     .flags = HL_WIRE_HELLO,

@@ -3,6 +3,7 @@
 #include "boot.h"
 #include "conf.h"
 #include "fab.h"
+#include "job.h"
 #include "lane.h"
 #include "log.h"
 #include "mem.h"
@@ -63,10 +64,10 @@ static void tell_memory(void)
 
 static void tell_job(bool threads)
 {
-    bool one_node = hl_boot.node_size == hl_boot.size;
+    bool one_node = hl_job.node_size == hl_job.size;
     hl_log(HL_LOG_INFO, "start-up by %s: %s", hl_boot.method, hl_boot.reason);
-    if (hl_boot.size > 1) {
-        hl_log(HL_LOG_INFO, "%d processes, %d on this node; %s%s", hl_boot.size, hl_boot.node_size,
+    if (hl_job.size > 1) {
+        hl_log(HL_LOG_INFO, "%d processes, %d on this node; %s%s", hl_job.size, hl_job.node_size,
                one_node ? "what they send goes through shared memory" : "the others are reached by ",
                one_node ? "" : hl_fab.provider);
     }
@@ -83,12 +84,12 @@ void hl_modules_tell_choices(bool threads)
     if (hl_conf.log < HL_LOG_INFO) {
         return;
     }
-    if (hl_boot.rank == 0) {
+    if (hl_job.rank == 0) {
         tell_job(threads);
     }
-    if (hl_boot.node_rank == 0) {
+    if (hl_job.node_rank == 0) {
         tell_memory();
     }
-    hl_log(HL_LOG_DEBUG, "number %d of %d on this node, process %d, %d CPU%s", hl_boot.node_rank,
-           hl_boot.node_size, (int)getpid(), hl_topo_cpu_count(), hl_plural(hl_topo_cpu_count()));
+    hl_log(HL_LOG_DEBUG, "number %d of %d on this node, process %d, %d CPU%s", hl_job.node_rank,
+           hl_job.node_size, (int)getpid(), hl_topo_cpu_count(), hl_plural(hl_topo_cpu_count()));
 }

@@ -4,6 +4,7 @@
 
 #include "boot.h"
 #include "err.h"
+#include "job.h"
 #include "log.h"
 #include "stat.h"
 
@@ -25,7 +26,7 @@ void hl_modules_give_counters(void)
     char key[KEY];
     uint64_t *mine = hl_stat_is_of_job() ? malloc((size_t)hl_stat_count() * sizeof *mine) : NULL;
     ends++;
-    if (mine == NULL || hl_boot.rank == 0) {
+    if (mine == NULL || hl_job.rank == 0) {
         free(mine);
         return;
     }
@@ -41,23 +42,23 @@ void hl_modules_tell_counters(void)
 {
     char key[KEY];
     size_t bytes = (size_t)hl_stat_count() * sizeof(uint64_t), len;
-    if (!hl_stat_is_of_job() || hl_boot.rank != 0) {
+    if (!hl_stat_is_of_job() || hl_job.rank != 0) {
         return;
     }
-    uint64_t *all = calloc((size_t)hl_boot.size, bytes);
-    bool *here = calloc((size_t)hl_boot.size, sizeof *here);
+    uint64_t *all = calloc((size_t)hl_job.size, bytes);
+    bool *here = calloc((size_t)hl_job.size, sizeof *here);
     if (all == NULL || here == NULL) {
-        hl_log(HL_LOG_WARN, "HOTLANE_STATS: no memory for the counters of %d ranks", hl_boot.size);
+        hl_log(HL_LOG_WARN, "HOTLANE_STATS: no memory for the counters of %d ranks", hl_job.size);
     } else {
         name_key(key);
         hl_stat_values(all);
         here[0] = true;
-        for (int rank = 1; rank < hl_boot.size; rank++) {
+        for (int rank = 1; rank < hl_job.size; rank++) {
             here[rank] =
                 hl_boot_get(rank, key, all + (size_t)rank * (size_t)hl_stat_count(), bytes, &len) == 0 &&
                 len == bytes;
         }
-        hl_stat_print_job(all, here, hl_boot.size);
+        hl_stat_print_job(all, here, hl_job.size);
     }
     free(all);
     free(here);

@@ -11,6 +11,7 @@
 #include "conf.h"
 #include "cs.h"
 #include "err.h"
+#include "job.h"
 #include "lock.h"
 #include "log.h"
 #include "meet.h"
@@ -154,7 +155,7 @@ static int grant_thread_level(enum hl_life_who who, int required)
     if (hl_conf.cs != HL_CS_NONE || required != MPI_THREAD_MULTIPLE) {
         return required;
     }
-    if (hl_boot.rank == 0) {
+    if (hl_job.rank == 0) {
         hl_log(HL_LOG_WARN, "HOTLANE_CS=none: MPI_THREAD_SERIALIZED is granted, not MPI_THREAD_MULTIPLE");
     }
     return MPI_THREAD_SERIALIZED;

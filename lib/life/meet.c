@@ -9,6 +9,7 @@
 #include "fab.h"
 #include "flight.h"
 #include "hang.h"
+#include "job.h"
 #include "log.h"
 #include "match.h"
 #include "prog.h"
@@ -64,7 +65,7 @@ int hl_life_meet(void)
 
 void hl_life_lose(int node_rank, unsigned pid, bool first)
 {
-    int rank = hl_boot.node_world[node_rank];
+    int rank = hl_job.node_world[node_rank];
     if (hl_rx_is_told(rank)) {
         return;
     }
@@ -79,6 +80,6 @@ void hl_life_lose(int node_rank, unsigned pid, bool first)
     if (hl_boot_in_fence() && !hl_boot.goes_on) {
         hl_log(HL_LOG_ERROR,
                "the job's ranks cannot meet without rank %d, whose process has ended; the job ends", rank);
-        hl_boot_abort(-HL_ERR_PROC_ABORTED);
+        hl_job_abort(-HL_ERR_PROC_ABORTED);
     }
 }

@@ -13,6 +13,7 @@
 #include "err.h"
 #include "handle.h"
 #include "hang.h"
+#include "job.h"
 #include "lane.h"
 #include "log.h"
 #include "match.h"
@@ -35,9 +36,9 @@ static void *board; /* shared memory of the node's ranks: made once, kept until 
 /* Makes one board, which has the parts of match, rx, near, the watchdog and stops, in this order. */
 static int share_board(void)
 {
-    size_t bytes = hl_match_board_bytes(hl_boot.node_size) + hl_rx_board_bytes(hl_boot.node_size) +
-                   hl_near_board_bytes(hl_boot.node_size) + hl_hang_board_bytes(hl_boot.node_size) +
-                   hl_stops_board_bytes(hl_boot.node_size);
+    size_t bytes = hl_match_board_bytes(hl_job.node_size) + hl_rx_board_bytes(hl_job.node_size) +
+                   hl_near_board_bytes(hl_job.node_size) + hl_hang_board_bytes(hl_job.node_size) +
+                   hl_stops_board_bytes(hl_job.node_size);
     return hl_boot_node_share(bytes, hl_mem_buffer_board, &board);
 }
 
@@ -46,37 +47,37 @@ static int share_node_memory(void)
 {
     int fd, err = hl_boot_node_file(hl_mem_commons_make, &fd);
     if (err == 0 && fd >= 0) {
-        hl_mem_commons_join(fd, hl_boot.node_size, hl_boot.node_rank);
+        hl_mem_commons_join(fd, hl_job.node_size, hl_job.node_rank);
     }
     return err;
 }
 
 static void *rx_board(void)
 {
-    return (char *)board + hl_match_board_bytes(hl_boot.node_size);
+    return (char *)board + hl_match_board_bytes(hl_job.node_size);
 }
 
 static void *near_board(void)
 {
-    return (char *)rx_board() + hl_rx_board_bytes(hl_boot.node_size);
+    return (char *)rx_board() + hl_rx_board_bytes(hl_job.node_size);
 }
 
 /* Do ranks of this machine pretend to be on other nodes? */
 static bool pretends(void)
 {
-    return hl_boot.node_size < hl_boot.size && (strcmp(hl_conf.near, "1") != 0 || hl_conf.cliques > 1);
+    return hl_job.node_size < hl_job.size && (strcmp(hl_conf.near, "1") != 0 || hl_conf.cliques > 1);
 }
 
 /* The number of ranks that share this machine; those that pretend to be elsewhere still use its CPUs. */
 static int ranks_here(void)
 {
-    return pretends() ? hl_boot.size : hl_boot.node_size;
+    return pretends() ? hl_job.size : hl_job.node_size;
 }
 
 /* The number of CPUs that they share, as far as it is known: ranks that pretend tell each other nothing. */
 static int cpus_here(void)
 {
-    return pretends() || hl_boot.node_cpus == 0 ? (int)sysconf(_SC_NPROCESSORS_ONLN) : hl_boot.node_cpus;
+    return pretends() || hl_job.node_cpus == 0 ? (int)sysconf(_SC_NPROCESSORS_ONLN) : hl_job.node_cpus;
 }
 
 int hl_modules_start(const char *unit)
@@ -90,11 +91,11 @@ int hl_modules_start(const char *unit)
     if (err != 0) {
         return err;
     }
-    hl_log_identify(unit, hl_boot.rank);
-    if (hl_boot.node_rank != 0) {
+    hl_log_identify(unit, hl_job.rank);
+    if (hl_job.node_rank != 0) {
         hl_mem_report_mute();
     }
-    if (hl_boot.rank == 0) {
+    if (hl_job.rank == 0) {
         hl_conf_tell();
     }
     hl_mem_buffer_ranks(ranks_here());
@@ -103,20 +104,20 @@ int hl_modules_start(const char *unit)
         err = share_node_memory();
         err = err == 0 ? share_board() : err;
     }
-    return err == 0 && hl_boot.rank == 0 ? hl_stat_open() : err;
+    return err == 0 && hl_job.rank == 0 ? hl_stat_open() : err;
 }
 
 static void *hang_board(void)
 {
-    return (char *)near_board() + hl_near_board_bytes(hl_boot.node_size);
+    return (char *)near_board() + hl_near_board_bytes(hl_job.node_size);
 }
 
 static void watch_for_stops(void)
 {
-    struct hl_stops_node n = {.board = (char *)hang_board() + hl_hang_board_bytes(hl_boot.node_size),
-                              .me = hl_boot.node_rank,
-                              .size = hl_boot.node_size,
-                              .world = hl_boot.node_world,
+    struct hl_stops_node n = {.board = (char *)hang_board() + hl_hang_board_bytes(hl_job.node_size),
+                              .me = hl_job.node_rank,
+                              .size = hl_job.node_size,
+                              .world = hl_job.node_world,
                               .told = hl_boot.stops_told,
                               .lives = hl_boot_socket_lives,
                               .ended = hl_life_lose};
@@ -127,7 +128,7 @@ static void watch_for_stops(void)
  * window, heap or long message that needs them.) */
 static int open_fabric(void)
 {
-    return hl_boot.node_size == hl_boot.size ? 0 : hl_rx_network();
+    return hl_job.node_size == hl_job.size ? 0 : hl_rx_network();
 }
 
 static void find_dead_member(struct hl_comm *c, void *world)

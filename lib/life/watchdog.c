@@ -1,10 +1,10 @@
 /* What the watchdog needs from several modules: names, and the posts of ranks on other nodes (hang.h). */
 #include "modules.h"
 
-#include "boot.h"
 #include "comm.h"
 #include "err.h"
 #include "hang.h"
+#include "job.h"
 #include "rx.h"
 #include "util.h"
 
@@ -100,6 +100,6 @@ int hl_modules_watch(void *board, bool threads)
     hl_hang_names.world = world_rank_in;
     hl_hang_names.ask = ask_rank;
     hl_hang_names.threads = threads;
-    hl_hang_open(board, hl_boot.rank, hl_boot.node_rank, hl_boot.node_size, hl_boot.node_world);
+    hl_hang_open(board, hl_job.rank, hl_job.node_rank, hl_job.node_size, hl_job.node_world);
     return hl_rx_handle(HL_WIRE_HANG, serve_question);
 }

@@ -20,8 +20,8 @@
  * none. */
 #include "both.h"
 
-#include "boot.h"
 #include "fault.h"
+#include "job.h"
 #include "log.h"
 #include "stat.h"
 
@@ -164,7 +164,7 @@ static bool leave_rest(struct hl_matcher *m, struct hl_req *r, struct hl_joint *
     b->fetch.offered = HL_FETCH_JOINT;
     if (!hl_name_give(&m->names, r, &own)) {
         hl_log(HL_LOG_ERROR, "no memory for the name of a message");
-        hl_boot_abort(1);
+        hl_job_abort(1);
     }
     j->back = own;
     /* full: publishes the name; the last to count sees all that the other copied. */

@@ -6,7 +6,7 @@
  * as their payload asks for, and blocks go back to the system when the flood is over. */
 #include "inner.h"
 
-#include "boot.h"
+#include "job.h"
 #include "log.h"
 
 #include <stdlib.h>
@@ -29,7 +29,7 @@ _Static_assert((sizeof(struct hl_entry) + HL_ENTRY_STEP) % _Alignof(struct hl_en
 static HL_COLD void out_of_memory(uint64_t bytes)
 {
     hl_log(HL_LOG_ERROR, "no memory to keep an unexpected message of %llu bytes", (unsigned long long)bytes);
-    hl_boot_abort(1);
+    hl_job_abort(1);
 }
 
 static struct hl_entry *fill_entry(struct hl_entry *e, const struct hl_arrival *a,

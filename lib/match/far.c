@@ -2,11 +2,11 @@
 #include "far.h"
 #include "choke.h"
 
-#include "boot.h"
 #include "conf.h"
 #include "err.h"
 #include "fab.h"
 #include "fault.h"
+#include "job.h"
 #include "log.h"
 #include "port.h"
 #include "stat.h"
@@ -100,7 +100,7 @@ static void start_train(const struct hl_far_head *h, struct hl_far_train **train
     struct hl_far_train *t = malloc(sizeof(*t) + h->head.len);
     if (t == NULL) {
         hl_log(HL_LOG_ERROR, "no memory for a message of %u bytes from rank %u", h->head.len, h->from);
-        hl_boot_abort(1);
+        hl_job_abort(1);
     }
     t->head = h->head;
     t->got = h->len;

@@ -6,12 +6,12 @@
 #include "choke.h"
 #include "claim.h"
 
-#include "boot.h"
 #include "conf.h"
 #include "err.h"
 #include "fab.h"
 #include "far.h"
 #include "fault.h"
+#include "job.h"
 #include "lane.h"
 #include "log.h"
 #include "rx.h"
@@ -341,11 +341,11 @@ void hl_match_on_lost(int (*lost_member)(uint64_t ctx))
 
 int hl_match_open(void *board, bool threads)
 {
-    struct hl_matcher_setup s = {.world_rank = hl_boot.rank,
-                                 .world_size = hl_boot.size,
-                                 .node_rank = hl_boot.node_rank,
-                                 .node_size = hl_boot.node_size,
-                                 .node_world = hl_boot.node_world,
+    struct hl_matcher_setup s = {.world_rank = hl_job.rank,
+                                 .world_size = hl_job.size,
+                                 .node_rank = hl_job.node_rank,
+                                 .node_size = hl_job.node_size,
+                                 .node_world = hl_job.node_world,
                                  .board = board,
                                  .inboxes = choose_inboxes(threads),
                                  .threads = threads && !hl_cs_any(),

@@ -1,10 +1,10 @@
 /* Ports: endpoints, buffers, posting and polling. */
 #include "port.h"
 
-#include "boot.h"
 #include "buffer.h"
 #include "err.h"
 #include "fault.h"
+#include "job.h"
 #include "log.h"
 #include "rx.h"
 #include "stat.h"
@@ -304,7 +304,7 @@ static int fill_buf(struct hl_net *net, struct hl_port_buf *b, const struct hl_f
 {
     struct hl_far_head *h = (struct hl_far_head *)(void *)b->data;
     uint64_t n = hl_min_size(o->len - at, hl_net_piece(net));
-    h->nonce = hl_boot.nonce;
+    h->nonce = hl_job.nonce;
     h->from = (uint32_t)net->m->world_rank;
     h->len = (uint32_t)n;
     h->head = *o->head;
@@ -376,7 +376,7 @@ int hl_net_post(struct hl_net *net, const struct hl_far_out *out)
 static bool sane(const struct hl_net *net, const struct hl_far_head *h, size_t bytes)
 {
     /* Providers may report a length that a stranger has made up. */
-    return bytes >= sizeof(*h) && bytes <= net->max && h->nonce == hl_boot.nonce &&
+    return bytes >= sizeof(*h) && bytes <= net->max && h->nonce == hl_job.nonce &&
            h->len == bytes - sizeof(*h) && h->from < (uint32_t)net->m->world_size;
 }
 
@@ -408,7 +408,7 @@ static void complete(struct hl_net *net, struct hl_port *port, struct hl_port_bu
     int rc = post_receive(net, port, b);
     if (HL_UNLIKELY(rc != 0)) {
         hl_log(HL_LOG_ERROR, "a port cannot receive any more: %s", hl_fab_strerror(rc));
-        hl_boot_abort(1);
+        hl_job_abort(1);
     }
 }
 

@@ -3,8 +3,8 @@
 
 #include "bury.h"
 
-#include "boot.h"
 #include "err.h"
+#include "job.h"
 #include "log.h"
 
 #include <string.h>
@@ -19,7 +19,7 @@ struct hl_message *hl_message_new(const struct hl_arrival *a, struct hl_entry *e
     struct hl_message *message = (struct hl_message *)(void *)hl_req_take();
     if (message == NULL) {
         hl_log(HL_LOG_ERROR, "no memory for a matched message");
-        hl_boot_abort(1);
+        hl_job_abort(1);
         return NULL;
     }
     struct hl_message_body *b = body_of(message);

@@ -1,14 +1,14 @@
 /* Slots and cells in node-shared memory. Nothing between a claim and its stamp can fault or take long: a
  * claimed slot holds up everybody behind it. */
-#include "boot.h"
 #include "claim.h"
 #include "fault.h"
+#include "job.h"
 
 #include <signal.h>
 
 void hl_ring_publish(struct hl_home *to, struct hl_ring_slot *s, uint64_t claimed)
 {
-    if (HL_FAULT(die_claimed) && hl_boot.rank == 1 && claimed >> 1 >= 100) {
+    if (HL_FAULT(die_claimed) && hl_job.rank == 1 && claimed >> 1 >= 100) {
         raise(SIGKILL);
     }
     hl_handover_give(s);

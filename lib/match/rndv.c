@@ -17,9 +17,9 @@
 #include "bury.h"
 #include "claim.h"
 
-#include "boot.h"
 #include "err.h"
 #include "far.h"
+#include "job.h"
 #include "log.h"
 #include "stat.h"
 
@@ -69,7 +69,7 @@ void hl_control_put(struct hl_matcher *m, struct hl_peer *p, const struct hl_rin
     struct hl_owed *o = malloc(sizeof(*o));
     if (o == NULL) {
         hl_log(HL_LOG_ERROR, "no memory for an answer owed to rank %d", p->world);
-        hl_boot_abort(1);
+        hl_job_abort(1);
     }
     o->slot = *slot;
     o->next = NULL;

@@ -3,7 +3,7 @@
  * what connection resets have lost: then the job ends with a message. */
 #include "port.h"
 
-#include "boot.h"
+#include "job.h"
 #include "log.h"
 #include "rx.h"
 #include "util.h"
@@ -29,7 +29,7 @@ static bool tell_numbers(const struct hl_net *net, struct hl_port *port, struct 
     }
     struct count count = {port->heard[p->world] & ~HL_FAR_GAP, asks};
     struct hl_far_head h = {
-        .nonce = hl_boot.nonce, .from = (uint32_t)net->m->world_rank, .seq = p->sent[i] | HL_FAR_COUNT};
+        .nonce = hl_job.nonce, .from = (uint32_t)net->m->world_rank, .seq = p->sent[i] | HL_FAR_COUNT};
     memcpy(&h.area, &count, sizeof count);
     memcpy(b->data, &h, sizeof h);
     if (hl_fab_ep_send(&port->ep, p->addr[i], b->data, sizeof h, &b->context) != 0) {
@@ -98,7 +98,7 @@ static bool is_loss(const struct hl_net *net, const struct hl_far_head *h, uint6
     hl_log(HL_LOG_ERROR,
            "%llu messages of rank %u were lost by the network (a connection was reset): the job ends",
            (unsigned long long)missing, h->from);
-    hl_boot_abort(1);
+    hl_job_abort(1);
     return true;
 }
 

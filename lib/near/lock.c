@@ -1,9 +1,9 @@
 /* The target's lock, under which elements are updated that no single instruction can update. */
 #include "near.h"
 
-#include "boot.h"
 #include "err.h"
 #include "inside.h"
+#include "job.h"
 #include "log.h"
 #include "stat.h"
 #include "util.h"
@@ -39,7 +39,7 @@ struct hl_near_home *hl_near_home(int node_rank)
 static struct hl_near_home *named_home(const struct hl_near_lock *l)
 {
     uint32_t number = l->home;
-    return number == 0 || number > (uint32_t)hl_boot.node_size ? NULL : &homes[number - 1];
+    return number == 0 || number > (uint32_t)hl_job.node_size ? NULL : &homes[number - 1];
 }
 
 /* The lock to take: that of the home that `l` names, else `l` itself. */
@@ -51,7 +51,7 @@ static struct hl_near_lock *at_home(struct hl_near_lock *l)
 
 static uint32_t me(void)
 {
-    return (uint32_t)hl_boot.node_rank + 1;
+    return (uint32_t)hl_job.node_rank + 1;
 }
 
 static bool try_take(struct hl_near_lock *l)
@@ -68,7 +68,7 @@ static bool take_over(struct hl_near_lock *l)
 {
     /* relaxed: the compare-and-swap decides. */
     uint32_t holder = hl_a32_load_relaxed(&l->holder);
-    if (holder == 0 || holder == me() || (int)holder > hl_boot.node_size) {
+    if (holder == 0 || holder == me() || (int)holder > hl_job.node_size) {
         return false;
     }
     struct near_msg ping = {.magic = HL_NEAR_MAGIC, .kind = NEAR_PING};
@@ -79,7 +79,7 @@ static bool take_over(struct hl_near_lock *l)
     bool mine = hl_a32_cas_acquire(&l->holder, &holder, me());
     if (mine) {
         hl_log(HL_LOG_WARN, "rank %d died during an accumulate: its last element may be half done",
-               hl_boot.node_world != NULL ? hl_boot.node_world[holder - 1] : (int)holder - 1);
+               hl_job.node_world != NULL ? hl_job.node_world[holder - 1] : (int)holder - 1);
     }
     return mine;
 }

@@ -21,6 +21,7 @@
 #include "err.h"
 #include "hang.h"
 #include "inside.h"
+#include "job.h"
 #include "lock.h"
 #include "mem.h"
 #include "stat.h"
@@ -179,8 +180,8 @@ static bool settle_want(struct hl_near_want *w) HL_REQUIRES(lock)
         return false;
     }
     w->rc = hl_err_say(HL_ERR_RMA_SHARED, "memory of rank %d (%zu bytes): %s",
-                       hl_boot.node_world != NULL ? hl_boot.node_world[w->node_rank] : w->node_rank,
-                       w->seg_len, why);
+                       hl_job.node_world != NULL ? hl_job.node_world[w->node_rank] : w->node_rank, w->seg_len,
+                       why);
     unref(at);
     return false;
 }
@@ -247,7 +248,7 @@ static void tell_wants(const void *arg, struct hl_told *t) HL_NO_TSA
     const struct map_round *r = arg;
     hl_told_say(t, "memory of node peers, whose receive threads hand it out");
     for (int i = 0; i < r->n_flying; i++) {
-        hl_told_await(t, hl_boot.node_world[r->flying[i]->node_rank]);
+        hl_told_await(t, hl_job.node_world[r->flying[i]->node_rank]);
     }
 }
 
@@ -289,7 +290,7 @@ static void enter_all(struct hl_near_want *wants, size_t count) HL_REQUIRES(lock
 {
     for (size_t i = 0; i < count; i++) {
         wants[i].base = NULL;
-        if (wants[i].node_rank == hl_boot.node_rank) {
+        if (wants[i].node_rank == hl_job.node_rank) {
             want_mine(&wants[i]);
         } else {
             enter_want(&wants[i]);
@@ -301,7 +302,7 @@ int hl_near_map_all(struct hl_near_want *wants, size_t count)
 {
     /* Each rank begins with another owner, so that they do not all ask the first owner at once. */
     struct map_round r = {.wants = wants, .count = count};
-    r.first = hl_boot.node_size > 0 ? count * (size_t)hl_boot.node_rank / (size_t)hl_boot.node_size : 0;
+    r.first = hl_job.node_size > 0 ? count * (size_t)hl_job.node_rank / (size_t)hl_job.node_size : 0;
     hl_mutex_lock(&lock);
     enter_all(wants, count);
     struct hl_hang hang;
@@ -337,7 +338,7 @@ int hl_near_map(int node_rank, uint64_t seg_id, size_t seg_len, char **base)
 
 bool hl_near_unmap(int node_rank, uint64_t seg_id)
 {
-    if (node_rank == hl_boot.node_rank) {
+    if (node_rank == hl_job.node_rank) {
         return false;
     }
     hl_mutex_lock(&lock);

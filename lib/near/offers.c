@@ -7,8 +7,8 @@
  * place before the list is full; the later one is then not listed. */
 #include "near.h"
 
-#include "boot.h"
 #include "inside.h"
+#include "job.h"
 #include "mem.h"
 
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static struct hl_near_offer *pick_offer(int node_rank, uint64_t id)
 /* The watcher of mem for new segments. Called under mem's lock. */
 static int list_offer(struct hl_seg *seg)
 {
-    struct hl_near_offer *o = pick_offer(hl_boot.node_rank, seg->id);
+    struct hl_near_offer *o = pick_offer(hl_job.node_rank, seg->id);
     struct stat st;
     /* relaxed: only this process writes it. */
     if (hl_a64_load_relaxed(&o->id) != 0 || fstat(seg->fd, &st) != 0) {
@@ -49,7 +49,7 @@ static int list_offer(struct hl_seg *seg)
  * still its parent's. */
 static void withdraw_offer(struct hl_seg *seg)
 {
-    struct hl_near_offer *o = pick_offer(hl_boot.node_rank, seg->id);
+    struct hl_near_offer *o = pick_offer(hl_job.node_rank, seg->id);
     /* relaxed, both: a peer that still reads the id finds another file, or none, behind the descriptor. */
     if (hl_a64_load_relaxed(&o->id) == seg->id && o->pid == (int32_t)getpid()) {
         hl_a64_store_relaxed(&o->id, 0);

@@ -23,9 +23,9 @@
 #include "hosts.h"
 #include "inner.h"
 
-#include "boot.h"
 #include "conf.h"
 #include "err.h"
+#include "job.h"
 #include "log.h"
 #include "prog.h"
 #include "util.h"
@@ -88,7 +88,7 @@ bool hl_rx_alive_host(int rank, struct hl_fab_host *out)
     const void *data;
     size_t len;
     const struct hl_rx_card *card;
-    if (rank == hl_boot.rank || hl_boot_node_of(rank) >= 0 ||
+    if (rank == hl_job.rank || hl_job_node_of(rank) >= 0 ||
         hl_fab_card_get(rank, HL_FAB_PART_RX, &data, &len) != 0 || len != sizeof *card) {
         return false;
     }
@@ -127,7 +127,7 @@ static void bury_host(struct hl_rx_host *host, const char *why)
     char name[64], ranks[200] = "", silent[64];
     size_t at = 0;
     int n = 0;
-    for (int r = 0; r < hl_boot.size; r++) {
+    for (int r = 0; r < hl_job.size; r++) {
         if (hl_rx_is_dead(r) || !is_on(r, host)) {
             continue;
         }
@@ -142,7 +142,7 @@ static void bury_host(struct hl_rx_host *host, const char *why)
     snprintf(silent, sizeof silent, "has not answered for %lld s", (long long)hl_conf.peer_timeout);
     hl_log(HL_LOG_WARN, "host %s %s: its ranks (%d:%s) count as dead", hl_fab_host_text(&host->at, name),
            why != NULL ? why : silent, n, ranks);
-    for (int r = 0; r < hl_boot.size; r++) {
+    for (int r = 0; r < hl_job.size; r++) {
         if (is_on(r, host)) {
             host->first = r;
             hl_rx_bury(r);
@@ -155,7 +155,7 @@ static void bury_host(struct hl_rx_host *host, const char *why)
 static void tell_ranks(struct hl_rx_host *host)
 {
     const struct hl_wire_rec gone = {.op = HL_WIRE_GONE};
-    for (; host->told_to < hl_boot.size; host->told_to++) {
+    for (; host->told_to < hl_job.size; host->told_to++) {
         if (is_on(host->told_to, host) && hl_rx_net_send(host->told_to, &gone, NULL) == HL_ERR_AGAIN) {
             return; /* the next look goes on */
         }
@@ -264,7 +264,7 @@ static void probe_host(struct hl_rx_host *host)
 {
     while (host->check >= 0 && alive.n_probes < PROBES) {
         int r = host->check++;
-        host->check = host->check < hl_boot.size ? host->check : -1;
+        host->check = host->check < hl_job.size ? host->check : -1;
         if (!hl_rx_is_dead(r) && is_on(r, host)) {
             start_probe(r);
         }
@@ -289,10 +289,10 @@ static void probe_others(void)
     if (!alive.waiting && alive.now_ns - alive.round_ns > ROUND_NS) {
         alive.probed = 0;
     }
-    int all = hl_boot.size - 1 < NEIGHBOURS ? hl_boot.size - 1 : NEIGHBOURS;
+    int all = hl_job.size - 1 < NEIGHBOURS ? hl_job.size - 1 : NEIGHBOURS;
     for (int n = 0; alive.waiting && n < AT_ONCE && alive.probed < all; n++) {
         alive.round_ns = alive.probed == 0 ? alive.now_ns : alive.round_ns;
-        int rank = (hl_boot.rank + ++alive.probed) % hl_boot.size;
+        int rank = (hl_job.rank + ++alive.probed) % hl_job.size;
         if (!hl_rx_is_dead(rank) && hl_rx_alive_host(rank, &at)) {
             start_probe(rank);
         }
@@ -322,7 +322,7 @@ void hl_rx_say_stopped(int rank, uint64_t for_ns, bool host_answers)
     if (for_ns <= STOPPED_NS || !host_answers || (stop != NULL && stop->said)) {
         return;
     }
-    alive.stops = stop != NULL ? alive.stops : calloc((size_t)hl_boot.size, sizeof *alive.stops);
+    alive.stops = stop != NULL ? alive.stops : calloc((size_t)hl_job.size, sizeof *alive.stops);
     if (alive.stops != NULL) {
         alive.stops[rank].said = true;
         hl_log(HL_LOG_WARN,
@@ -369,8 +369,8 @@ static void choose_asked(void)
 {
     struct hl_fab_host at;
     int n = 0;
-    for (int i = 1; i < hl_boot.size && n < ASKED; i++) {
-        int rank = (hl_boot.rank + i) % hl_boot.size;
+    for (int i = 1; i < hl_job.size && n < ASKED; i++) {
+        int rank = (hl_job.rank + i) % hl_job.size;
         if (hl_rx_alive_host(rank, &at)) {
             alive.question[n++].rank = rank;
         }

@@ -12,8 +12,8 @@
 #include "alive.h"
 #include "inner.h"
 
-#include "boot.h"
 #include "conf.h"
+#include "job.h"
 #include "util.h"
 
 #include <string.h>
@@ -35,7 +35,7 @@ void hl_rx_doubt(int rank)
 {
     struct hl_fab_host at;
     uint32_t free = 0, word = (uint32_t)rank + 1;
-    if (rank == hl_boot.rank || hl_boot_node_of(rank) >= 0 || hl_rx_alive_host(rank, &at) ||
+    if (rank == hl_job.rank || hl_job_node_of(rank) >= 0 || hl_rx_alive_host(rank, &at) ||
         hl_rx_is_dead(rank)) {
         return;
     }

@@ -3,6 +3,7 @@
 
 #include "boot.h"
 #include "err.h"
+#include "job.h"
 #include "log.h"
 #include "near.h"
 #include "stat.h"
@@ -23,7 +24,7 @@ struct bell_message {
 
 static void ring_bell(int node_rank)
 {
-    if (node_rank == hl_boot.node_rank) {
+    if (node_rank == hl_job.node_rank) {
         hl_rx_kick();
         return;
     }
@@ -42,7 +43,7 @@ static void ring_bell(int node_rank)
 bool hl_rx_near_send(int node_rank, const struct hl_wire_rec *rec, const void *payload)
 {
     struct hl_rx_ring *ring = &hl_rx.rings[node_rank];
-    if (!hl_rx_ring_put(ring, hl_boot.rank, rec, sizeof *rec, payload, rec->len)) {
+    if (!hl_rx_ring_put(ring, hl_job.rank, rec, sizeof *rec, payload, rec->len)) {
         return false;
     }
     if (hl_rx_ring_must_wake(ring)) {
@@ -55,7 +56,7 @@ bool hl_rx_near_send(int node_rank, const struct hl_wire_rec *rec, const void *p
 static bool is_sound(const struct hl_wire_rec *rec, uint32_t len, int from)
 {
     return len >= sizeof *rec && rec->op != HL_WIRE_NONE && rec->op < HL_WIRE_OPS &&
-           rec->len == len - sizeof *rec && from >= 0 && from < hl_boot.size;
+           rec->len == len - sizeof *rec && from >= 0 && from < hl_job.size;
 }
 
 int hl_rx_near_poll(void)

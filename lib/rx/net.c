@@ -12,9 +12,9 @@
 #include "senders.h"
 #include "sends.h"
 
-#include "boot.h"
 #include "buffer.h"
 #include "err.h"
+#include "job.h"
 #include "log.h"
 #include "stat.h"
 #include "util.h"
@@ -106,8 +106,8 @@ static struct hl_rx_outbound *new_answer(const struct hl_wire_head *head, struct
 /* Sends the answers in `out`, if any, to a lane, with the fields of `ack` as head. */
 static void answer_lane(const struct hl_rx_sender *s, struct hl_rx_outbound *out, struct hl_wire_head ack)
 {
-    ack.nonce = hl_boot.nonce;
-    ack.from = (uint32_t)hl_boot.rank;
+    ack.nonce = hl_job.nonce;
+    ack.from = (uint32_t)hl_job.rank;
     ack.kind = HL_WIRE_ACK;
     memcpy(out->bytes, &ack, sizeof ack);
     out->len = ack.len;
@@ -263,7 +263,7 @@ static void message_in(const uint8_t *bytes, size_t len)
     const struct hl_wire_head *head = (const void *)bytes;
     /* A stranger can make a provider report any length. */
     const char *wrong = len > hl_fab.eager ? "longer than its buffer"
-                                           : hl_wire_check(bytes, len, hl_boot.nonce, (uint32_t)hl_boot.size);
+                                           : hl_wire_check(bytes, len, hl_job.nonce, (uint32_t)hl_job.size);
     struct hl_rx_answers a = {0};
     if (wrong != NULL || head->kind != HL_WIRE_DATA) {
         drop_message(len, wrong != NULL ? wrong : "acknowledgement of nothing");
@@ -456,9 +456,9 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
         return HL_ERR_AGAIN;
     }
     size_t padded = HL_WIRE_PAD(rec->len);
-    struct hl_wire_head head = {.nonce = hl_boot.nonce,
+    struct hl_wire_head head = {.nonce = hl_job.nonce,
                                 .seq = hl_rx_streams_number(peer, rec->op),
-                                .from = (uint32_t)hl_boot.rank,
+                                .from = (uint32_t)hl_job.rank,
                                 .lane = HL_WIRE_RX,
                                 .kind = HL_WIRE_DATA,
                                 .len = (uint32_t)(sizeof head + sizeof *rec + padded),
@@ -518,8 +518,8 @@ static int publish(void)
 static int post_all(void)
 {
     pool = hl_mem_buffer_take(BUFFERS * hl_fab.eager);
-    peer_rx = calloc((size_t)hl_boot.size, sizeof *peer_rx);
-    reached = calloc((size_t)hl_boot.size, sizeof *reached);
+    peer_rx = calloc((size_t)hl_job.size, sizeof *peer_rx);
+    reached = calloc((size_t)hl_job.size, sizeof *reached);
     int rc = hl_rx_streams_open();
     if (pool == NULL || peer_rx == NULL || reached == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for receive buffers: %s", hl_err_text(HL_ERR_NO_MEM));

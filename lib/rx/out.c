@@ -5,9 +5,9 @@
 #include "inner.h"
 #include "stuck.h"
 
-#include "boot.h"
 #include "conf.h"
 #include "err.h"
+#include "job.h"
 #include "log.h"
 #include "stat.h"
 #include "util.h"
@@ -25,7 +25,7 @@ static struct hl_rx_stuck stuck; /* ranks that took nothing in this pass */
 
 static int try_send(int peer, const struct hl_wire_rec *rec, const void *payload)
 {
-    int node_rank = hl_boot_node_of(peer);
+    int node_rank = hl_job_node_of(peer);
     if (node_rank >= 0) {
         return hl_rx_near_send(node_rank, rec, payload) ? 0 : HL_ERR_AGAIN;
     }
@@ -61,7 +61,7 @@ int hl_rx_send(int peer, const struct hl_wire_rec *rec, const void *payload)
     if (hl_rx_is_dead(peer)) {
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", peer);
     }
-    bool may_try = hl_rx_on_thread() || hl_boot_node_of(peer) >= 0;
+    bool may_try = hl_rx_on_thread() || hl_job_node_of(peer) >= 0;
     /* acquire: at 0 all records queued before have left; pairs with the subtraction in hl_rx_out_poll. */
     if (may_try && hl_a32_load_acquire(&queued) == 0) {
         int rc = try_send(peer, rec, payload);

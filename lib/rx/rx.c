@@ -5,6 +5,7 @@
 
 #include "boot.h"
 #include "err.h"
+#include "job.h"
 #include "log.h"
 #include "near.h"
 #include "prog.h"
@@ -136,9 +137,9 @@ int hl_rx_open(void *board)
     hl_a32_store_relaxed(&hl_rx.lost, 0); /* relaxed: no thread yet. */
     network_result = 1;
     hl_rx.rings = board;
-    hl_rx.mine = &hl_rx.rings[hl_boot.node_rank];
-    hl_rx.bells = calloc((size_t)hl_boot.node_size, sizeof *hl_rx.bells);
-    hl_rx.dead = calloc((size_t)hl_boot.size, sizeof *hl_rx.dead);
+    hl_rx.mine = &hl_rx.rings[hl_job.node_rank];
+    hl_rx.bells = calloc((size_t)hl_job.node_size, sizeof *hl_rx.bells);
+    hl_rx.dead = calloc((size_t)hl_job.size, sizeof *hl_rx.dead);
     hl_rx.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     hl_rx.epoll = epoll_create1(EPOLL_CLOEXEC);
     hl_rx.timer = -1;
@@ -300,8 +301,8 @@ static void bury_lost(void)
     if (hl_a32_load_relaxed(&hl_rx.lost) == 0 || hl_a32_xchg_acquire(&hl_rx.lost, 0) == 0) {
         return;
     }
-    for (int i = 0; i < hl_boot.node_size; i++) {
-        int rank = hl_boot.node_world[i];
+    for (int i = 0; i < hl_job.node_size; i++) {
+        int rank = hl_job.node_world[i];
         /* acquire: pairs with hl_rx_lose. A rank that was told before is told again. */
         if (hl_a8_load_acquire(&hl_rx.dead[rank]) == HL_RX_LOST) {
             tell_death(rank);
@@ -315,7 +316,7 @@ static bool launcher_notice(void)
     int rank = -1, code = 0, rc;
     while ((rc = hl_boot_watch_take(&rank, &code)) == 1) {
         hl_log(HL_LOG_INFO, "rank %d has ended with code %d", rank, code);
-        if (rank >= 0 && rank < hl_boot.size) {
+        if (rank >= 0 && rank < hl_job.size) {
             hl_rx_bury(rank);
         }
     }
@@ -324,7 +325,7 @@ static bool launcher_notice(void)
     }
     if (rc < 0 && hl_a32_load_acquire(&hl_rx.stop) == 0) { /* acquire: pairs with hl_rx_stop. */
         hl_log(HL_LOG_ERROR, "the launcher is gone: this rank ends too");
-        hl_boot_abort(1);
+        hl_job_abort(1);
     }
     return true;
 }
@@ -435,7 +436,7 @@ static void look_at_limits(struct wakes *w)
     if (w->choked > CHOKED_LOOKS) {
         hl_log(HL_LOG_ERROR, "connections cannot be made, because this process has no more %s; the job ends",
                lack);
-        hl_boot_abort(1);
+        hl_job_abort(1);
     }
 }
 
@@ -570,7 +571,7 @@ void hl_rx_stop(void)
     hl_rx_out_close();
     hl_rx_watch_close();
     if (hl_rx.bells != NULL) {
-        for (int i = 0; i < hl_boot.node_size; i++) {
+        for (int i = 0; i < hl_job.node_size; i++) {
             uint32_t known = hl_a32_load_relaxed(&hl_rx.bells[i]); /* relaxed: the thread is gone. */
             if (known != 0) {
                 close((int)known - 1);

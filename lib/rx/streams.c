@@ -6,8 +6,8 @@
 #include "inner.h"
 #include "tail.h"
 
-#include "boot.h"
 #include "err.h"
+#include "job.h"
 #include "log.h"
 #include "util.h"
 
@@ -25,7 +25,7 @@ static struct hl_rx_window window;
 
 int hl_rx_streams_open(void)
 {
-    streams = calloc((size_t)hl_boot.size, sizeof *streams);
+    streams = calloc((size_t)hl_job.size, sizeof *streams);
     return streams != NULL ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory to number records");
 }
 
@@ -62,7 +62,7 @@ static bool is_stream_loss(const struct hl_wire_head *head, unsigned op, uint64_
     hl_log(HL_LOG_ERROR,
            "%llu records of rank %u were lost by the network (a connection was reset): the job ends",
            (unsigned long long)missing, head->from);
-    hl_boot_abort(1);
+    hl_job_abort(1);
     return true;
 }
 
@@ -136,7 +136,7 @@ bool hl_rx_streams_ask(int peer)
 
 void hl_rx_streams_look(void)
 {
-    for (int r = 0; r < hl_boot.size; r++) {
+    for (int r = 0; r < hl_job.size; r++) {
         struct stream *s = &streams[r];
         if (s->sent != s->tail.known && hl_rx_tail_is_due(&s->tail, s->sent) && !hl_rx_is_dead(r) &&
             tell_heard(r, ASKS)) {

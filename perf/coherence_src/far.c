@@ -4,10 +4,10 @@
 
 #include "inner.h"
 
-#include "boot.h"
 #include "conf.h"
 #include "err.h"
 #include "fab_lib.h"
+#include "job.h"
 #include "lock.h"
 #include "prog.h"
 
@@ -50,8 +50,8 @@ static void open_pool(int threads, uint32_t lanes)
     struct hl_fab_ep rx;
     must(hl_conf_load());
     hl_conf.provider = "model";
-    hl_boot.size = RANKS;
-    hl_boot.nonce = 77;
+    hl_job.size = RANKS;
+    hl_job.nonce = 77;
     hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
     must(hl_fab_open());
     must(hl_fab_ep_open(HL_FAB_RX, &rx)); /* asks which atomics there are */

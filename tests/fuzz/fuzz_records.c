@@ -1,9 +1,9 @@
 /* Messages of the network, entries of the near ring and messages of the node socket, with the job's nonce and
  * whatever else: each is done or refused, and no byte changes but in the memory that it may name. */
-#include "boot.h"
 #include "conf.h"
 #include "err.h"
 #include "fab_lib.h"
+#include "job.h"
 
 #include "../../lib/rx/inner.h"
 #include "../unit/model.h"
@@ -127,7 +127,7 @@ static void network(const uint8_t *data, size_t size)
     size_t len = sizeof(struct hl_wire_head) + size - 2;
     struct hl_wire_head *head = malloc(len);
     uint8_t *out = malloc(hl_fab.eager);
-    *head = (struct hl_wire_head){.nonce = hl_boot.nonce,
+    *head = (struct hl_wire_head){.nonce = hl_job.nonce,
                                   .seq = 1,
                                   .lane = data[0] & 8 ? HL_WIRE_RX : 0,
                                   .kind = (uint8_t)(1 + (data[0] >> 2 & 1)),
@@ -135,7 +135,7 @@ static void network(const uint8_t *data, size_t size)
                                   .len = (uint32_t)len,
                                   .count = data[1]};
     memcpy(head + 1, data + 2, size - 2);
-    if (hl_wire_check(head, len, hl_boot.nonce, 1) == NULL && head->kind == HL_WIRE_DATA) {
+    if (hl_wire_check(head, len, hl_job.nonce, 1) == NULL && head->kind == HL_WIRE_DATA) {
         struct hl_rx_answers a = {.bytes = head->lane == HL_WIRE_RX ? NULL : out, .len = sizeof *head};
         aim_all(head);
         hl_rx_unpack(head, &a);

@@ -7,10 +7,10 @@
 #include "err.h"
 
 #include "../unit/model.h"
-#include "boot.h"
 #include "conf.h"
 #include "fab_lib.h"
 #include "interleave.h"
+#include "job.h"
 #include "short.h"
 #include "util.h"
 
@@ -55,8 +55,8 @@ static void open_fabric(void)
     ck_assert_int_eq(hl_conf_load(), 0);
     hl_conf.provider = "model";
     hl_conf.peer_timeout = 1000;
-    hl_boot.size = RANKS;
-    hl_boot.nonce = 77;
+    hl_job.size = RANKS;
+    hl_job.nonce = 77;
     hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
     ck_assert_int_eq(hl_fab_open(), 0);
     struct hl_fab_ep rx;

@@ -2,10 +2,10 @@
  * heir. */
 #include "../unit/unit.h"
 
-#include "boot.h"
 #include "err.h"
 #include "inside.h"
 #include "interleave.h"
+#include "job.h"
 #include "log.h"
 #include "near.h"
 
@@ -93,7 +93,7 @@ static const struct {
 static struct hl_near_home *own_home(void)
 {
     static struct hl_near_home home;
-    hl_boot.node_size = 1;
+    hl_job.node_size = 1;
     ck_assert_int_eq(hl_near_open(&home), 0);
     return &home;
 }
@@ -201,7 +201,7 @@ START_TEST(the_lock_of_a_dead_holder_has_one_heir_at_a_time)
     hl_log_limit(HL_LOG_ERROR);
     hl_near_send = everybody_died;
     hl_near_patience_ns = 0;
-    hl_boot.node_size = 2;
+    hl_job.node_size = 2;
     for (uint64_t seed = 0; seed < HEIR_SEEDS; seed++) {
         struct estate e = {.lock = {{2}}};
         ck_assert_int_eq(hl_interleave_run(seed, THREADS, inherit, &e), 0);

@@ -3,6 +3,7 @@
 #include "boot.h"
 #include "conf.h"
 #include "err.h"
+#include "job.h"
 #include "stat.h"
 
 #include <poll.h>
@@ -24,7 +25,7 @@ static void nap(int ms)
 static void check(int rc, const char *what)
 {
     if (rc) {
-        fprintf(stderr, "rank %d: %s: %s\n", hl_boot.rank, what, hl_err_text(rc));
+        fprintf(stderr, "rank %d: %s: %s\n", hl_job.rank, what, hl_err_text(rc));
         exit(40);
     }
 }
@@ -32,8 +33,8 @@ static void check(int rc, const char *what)
 static void want(bool truth, const char *what)
 {
     if (!truth) {
-        fprintf(stderr, "rank %d: not true: %s\n", hl_boot.rank, what);
-        hl_boot_abort(41);
+        fprintf(stderr, "rank %d: not true: %s\n", hl_job.rank, what);
+        hl_job_abort(41);
     }
 }
 
@@ -41,10 +42,10 @@ static void want(bool truth, const char *what)
 static void exchange(void)
 {
     unsigned char mine[3000], got[3000];
-    int next = (hl_boot.rank + 1) % hl_boot.size;
+    int next = (hl_job.rank + 1) % hl_job.size;
     size_t len = 0;
     for (size_t i = 0; i < sizeof mine; i++) {
-        mine[i] = (unsigned char)(i + (size_t)hl_boot.rank);
+        mine[i] = (unsigned char)(i + (size_t)hl_job.rank);
     }
     check(hl_boot_put("card", mine, sizeof mine), "put");
     check(hl_boot_fence(), "fence");
@@ -53,8 +54,8 @@ static void exchange(void)
     for (size_t i = 0; i < len; i++) {
         want(got[i] == (unsigned char)(i + (size_t)next), "bytes of what was got");
     }
-    if (hl_boot_node_of(next) < 0) {
-        next = hl_boot.rank; /* of other nodes PMIx learns it late */
+    if (hl_job_node_of(next) < 0) {
+        next = hl_job.rank; /* of other nodes PMIx learns it late */
     }
     want(hl_boot_get(next, "nothing", got, sizeof got, &len) == HL_ERR_FOUND_NONE, "absence is seen");
 }
@@ -84,14 +85,13 @@ static void files(void)
     check(hl_boot_node_file(make_none, &fd), "no file");
     want(fd == -1, "all know that there is none");
     check(hl_boot_node_file(make_file, &fd), "file");
-    want((fd >= 0) == (hl_boot.node_size > 1), "a group has its file");
+    want((fd >= 0) == (hl_job.node_size > 1), "a group has its file");
     if (fd >= 0) {
-        off_t at = (off_t)sizeof rank * hl_boot.node_rank,
-              other = (off_t)sizeof rank * (hl_boot.node_size - 1);
-        want(pwrite(fd, &hl_boot.rank, sizeof rank, at) == (ssize_t)sizeof rank, "write");
+        off_t at = (off_t)sizeof rank * hl_job.node_rank, other = (off_t)sizeof rank * (hl_job.node_size - 1);
+        want(pwrite(fd, &hl_job.rank, sizeof rank, at) == (ssize_t)sizeof rank, "write");
         check(hl_boot_fence(), "fence");
         want(pread(fd, &rank, sizeof rank, other) == (ssize_t)sizeof rank, "read");
-        want(rank == hl_boot.node_world[hl_boot.node_size - 1], "the file is the group's");
+        want(rank == hl_job.node_world[hl_job.node_size - 1], "the file is the group's");
         close(fd);
     } else {
         check(hl_boot_fence(), "fence");
@@ -102,22 +102,22 @@ static void files(void)
 static void board(void)
 {
     void *base = NULL;
-    size_t bytes = sizeof(int) * (size_t)hl_boot.node_size + 1000;
+    size_t bytes = sizeof(int) * (size_t)hl_job.node_size + 1000;
     files();
     check(hl_boot_node_share(bytes, make_board, &base), "share");
     volatile int *word = base;
-    want(word[hl_boot.node_rank] == 0, "the board is zero");
+    want(word[hl_job.node_rank] == 0, "the board is zero");
     check(hl_boot_fence(), "fence");
-    word[hl_boot.node_rank] = hl_boot.rank + 1;
+    word[hl_job.node_rank] = hl_job.rank + 1;
     check(hl_boot_fence(), "fence");
-    for (int i = 0; i < hl_boot.node_size; i++) {
-        want(word[i] == hl_boot.node_world[i] + 1, "the board shows the group");
+    for (int i = 0; i < hl_job.node_size; i++) {
+        want(word[i] == hl_job.node_world[i] + 1, "the board shows the group");
     }
-    for (int i = 0; i < hl_boot.size; i++) {
-        int at = hl_boot_node_of(i);
-        want(at < 0 || hl_boot.node_world[at] == i, "node_of and node_world agree");
+    for (int i = 0; i < hl_job.size; i++) {
+        int at = hl_job_node_of(i);
+        want(at < 0 || hl_job.node_world[at] == i, "node_of and node_world agree");
     }
-    want(hl_boot_node_of(hl_boot.rank) == hl_boot.node_rank, "node_of knows me");
+    want(hl_job_node_of(hl_job.rank) == hl_job.node_rank, "node_of knows me");
 }
 
 /* Every rank gets the values of all, each in an order of its own, and says what that asked of the launcher.
@@ -129,11 +129,11 @@ static void shelf(void)
     size_t len = 0;
     void *base = NULL;
     check(hl_boot_node_share(64, make_board, &base), "share");
-    memset(mine, 'a' + hl_boot.rank % 26, sizeof mine);
+    memset(mine, 'a' + hl_job.rank % 26, sizeof mine);
     check(hl_boot_put("value", mine, sizeof mine), "put");
     check(hl_boot_fence(), "fence");
-    for (int i = 0; i < hl_boot.size; i++) {
-        int rank = (hl_boot.rank * 3 + i) % hl_boot.size;
+    for (int i = 0; i < hl_job.size; i++) {
+        int rank = (hl_job.rank * 3 + i) % hl_job.size;
         check(hl_boot_get(rank, "value", got, sizeof got, &len), "get");
         memset(mine, 'a' + rank % 26, sizeof mine);
         want(len == sizeof mine && memcmp(got, mine, len) == 0, "bytes of what was got");
@@ -141,7 +141,7 @@ static void shelf(void)
     check(hl_boot_fence(), "fence");
     hl_stat_get("launcher_gets", &asked);
     hl_stat_get("shelf_gets", &found);
-    printf("rank %d asked %d found %d\n", hl_boot.rank, (int)asked, (int)found);
+    printf("rank %d asked %d found %d\n", hl_job.rank, (int)asked, (int)found);
     want(hl_boot_get(0, "value", got, sizeof mine - 1, &len) == HL_ERR_TRUNCATE && len == sizeof mine,
          "a value that is too long is refused");
 }
@@ -164,16 +164,16 @@ static int take(char *text, size_t cap, int *fd)
 static void sockets(void)
 {
     char text[64], got[64];
-    int from, fd = -1, next = (hl_boot.node_rank + 1) % hl_boot.node_size;
-    int mem = memfd_create("test", MFD_CLOEXEC), n = snprintf(text, sizeof text, "words of %d", hl_boot.rank);
+    int from, fd = -1, next = (hl_job.node_rank + 1) % hl_job.node_size;
+    int mem = memfd_create("test", MFD_CLOEXEC), n = snprintf(text, sizeof text, "words of %d", hl_job.rank);
     want(write(mem, text, sizeof text) == (ssize_t)sizeof text, "memfd takes words");
     check(hl_boot_node_send(next, text, (size_t)n + 1, mem), "send");
     from = take(got, sizeof got, &fd);
-    want(from == (hl_boot.node_rank + hl_boot.node_size - 1) % hl_boot.node_size, "the sender is named");
+    want(from == (hl_job.node_rank + hl_job.node_size - 1) % hl_job.node_size, "the sender is named");
     want(fd >= 0, "a descriptor came along");
     want(pread(fd, text, sizeof text, 0) == (ssize_t)sizeof text && !strcmp(text, got),
          "it is the sender's memory");
-    n = snprintf(text, sizeof text, "words of %d", hl_boot.node_world[from]);
+    n = snprintf(text, sizeof text, "words of %d", hl_job.node_world[from]);
     want(n > 0 && !strcmp(text, got), "the words are the sender's");
 }
 
@@ -183,7 +183,7 @@ static int drain(int *seen)
     int word[2], from, fd, n = 0, rc;
     size_t len;
     while ((rc = hl_boot_node_recv(word, sizeof word, &len, &from, &fd)) == 0) {
-        want(len == sizeof word && fd < 0 && word[0] == hl_boot.node_world[from], "a message is whole");
+        want(len == sizeof word && fd < 0 && word[0] == hl_job.node_world[from], "a message is whole");
         want(word[1] == seen[from], "messages of one sender come in order");
         seen[from]++;
         n++;
@@ -195,10 +195,10 @@ static int drain(int *seen)
 /* Everybody sends `count` messages to everybody, through queues that are always full: none is lost. */
 static void flood(int count)
 {
-    int *seen = calloc((size_t)hl_boot.node_size, sizeof *seen), got = 0;
+    int *seen = calloc((size_t)hl_job.node_size, sizeof *seen), got = 0;
     for (int i = 0; i < count; i++) {
-        for (int to = 0; to < hl_boot.node_size; to++) {
-            int word[2] = {hl_boot.rank, i}, rc;
+        for (int to = 0; to < hl_job.node_size; to++) {
+            int word[2] = {hl_job.rank, i}, rc;
             while ((rc = hl_boot_node_send(to, word, sizeof word, -1)) == HL_ERR_AGAIN) {
                 got += drain(seen);
             }
@@ -206,7 +206,7 @@ static void flood(int count)
         }
     }
     struct pollfd p = {hl_boot_node_fd(), POLLIN, 0};
-    while ((got += drain(seen)) < count * hl_boot.node_size) {
+    while ((got += drain(seen)) < count * hl_job.node_size) {
         poll(&p, 1, 1000);
     }
     check(hl_boot_fence(), "fence");
@@ -216,18 +216,18 @@ static void flood(int count)
 static void facts(void)
 {
     char list[4096] = "";
-    for (int i = 0; i < hl_boot.node_size; i++) {
-        sprintf(list + strlen(list), "%s%d", i ? "," : "", hl_boot.node_world[i]);
+    for (int i = 0; i < hl_job.node_size; i++) {
+        sprintf(list + strlen(list), "%s%d", i ? "," : "", hl_job.node_world[i]);
     }
-    printf("rank %d of %d by %s node %d of %d: %s\n", hl_boot.rank, hl_boot.size, hl_boot.method,
-           hl_boot.node_rank, hl_boot.node_size, list);
+    printf("rank %d of %d by %s node %d of %d: %s\n", hl_job.rank, hl_job.size, hl_boot.method,
+           hl_job.node_rank, hl_job.node_size, list);
 }
 
 /* Survivors of --keep-going: the notice comes, the fence still meets, with an error. */
 static void survive(void)
 {
     int rank = -1, code = -1;
-    if (hl_boot.rank == 1) {
+    if (hl_job.rank == 1) {
         raise(SIGKILL);
     }
     struct pollfd p = {hl_boot_watch_fd(), POLLIN, 0};
@@ -235,13 +235,13 @@ static void survive(void)
         poll(&p, 1, 1000);
     }
     int rc = hl_boot_fence();
-    printf("rank %d: %d died with %d, fence %s\n", hl_boot.rank, rank, code,
+    printf("rank %d: %d died with %d, fence %s\n", hl_job.rank, rank, code,
            rc == HL_ERR_PROC_ABORTED ? "told" : "silent");
 }
 
 static void misbehave(const char *mode, int arg)
 {
-    bool one = hl_boot.rank == 1 || hl_boot.size == 1;
+    bool one = hl_job.rank == 1 || hl_job.size == 1;
     const char *late = getenv("LAUNCH_RANK_LATE"); /* ms; then the launcher has nothing else to do */
     if (one && late != NULL) {
         nap(atoi(late));
@@ -254,18 +254,18 @@ static void misbehave(const char *mode, int arg)
         raise(arg);
     }
     if (!strcmp(mode, "abort") && one) {
-        hl_boot_abort(arg);
+        hl_job_abort(arg);
     }
     if (!strcmp(mode, "late")) { /* rank 0 leaves with 5 first, rank 1 with 3 later */
-        nap(hl_boot.rank ? 30000 : 50);
+        nap(hl_job.rank ? 30000 : 50);
         _exit(5);
     }
     if (!strcmp(mode, "fork") && one && !fork()) {
-        hl_boot_abort(9); /* the child ends only itself */
+        hl_job_abort(9); /* the child ends only itself */
     }
     if (!strcmp(mode, "exit") || !strcmp(mode, "signal") || !strcmp(mode, "abort") ||
         !strcmp(mode, "sleep")) {
-        printf("rank %d pid %d sleeps\n", hl_boot.rank, (int)getpid());
+        printf("rank %d pid %d sleeps\n", hl_job.rank, (int)getpid());
         fflush(stdout);
         nap(60000);
     }
@@ -288,7 +288,7 @@ int main(int argc, char **argv)
     if (!strcmp(mode, "all")) {
         exchange();
         board();
-        if (hl_boot.node_size > 1) {
+        if (hl_job.node_size > 1) {
             sockets();
         }
         check(hl_boot_fence(), "fence");
@@ -297,13 +297,13 @@ int main(int argc, char **argv)
         shelf();
     } else if (!strcmp(mode, "appnum")) {
         int number = -1;
-        printf("program %d of rank %d\n", hl_boot_appnum(&number) ? number : -1, hl_boot.rank);
+        printf("program %d of rank %d\n", hl_job_appnum(&number) ? number : -1, hl_job.rank);
     } else if (!strcmp(mode, "flood")) {
         flood(arg);
     } else if (!strcmp(mode, "facts")) {
         facts();
     } else if (!strcmp(mode, "cpus")) {
-        printf("rank %d: node of %d has %d CPUs\n", hl_boot.rank, hl_boot.node_size, hl_boot.node_cpus);
+        printf("rank %d: node of %d has %d CPUs\n", hl_job.rank, hl_job.node_size, hl_job.node_cpus);
     } else if (!strcmp(mode, "survive")) {
         survive();
     } else {

@@ -4,6 +4,7 @@
 #include "conf.h"
 #include "err.h"
 #include "fab.h"
+#include "job.h"
 #include "log.h"
 #include "util.h"
 
@@ -21,7 +22,7 @@ static void call(int rc, const char *what)
 {
     if (rc != 0) {
         hl_log(HL_LOG_ERROR, "%s: %s", what, hl_err_text(rc));
-        hl_boot_abort(3);
+        hl_job_abort(3);
     }
 }
 
@@ -58,7 +59,7 @@ int main(void)
     fi_addr_t peer;
     call(hl_conf_load(), "settings");
     call(hl_boot_open(), "start");
-    hl_log_identify("rank", hl_boot.rank);
+    hl_log_identify("rank", hl_job.rank);
     call(hl_fab_open(), "network");
     call(hl_fab_ep_open(HL_FAB_PORT, &to), "the receiver");
     call(hl_fab_ep_open(HL_FAB_LANE, &from), "the sender");

@@ -6,6 +6,7 @@
 #include "conf.h"
 #include "err.h"
 #include "fab.h"
+#include "job.h"
 #include "lane.h"
 #include "log.h"
 #include "mem.h"
@@ -36,7 +37,7 @@ static void call(int rc, const char *what, int line)
 {
     if (rc != 0) {
         hl_log(HL_LOG_ERROR, "line %d: %s: %s", line, what, hl_err_text(rc));
-        hl_boot_abort(3);
+        hl_job_abort(3);
     }
 }
 
@@ -45,7 +46,7 @@ static void check(bool ok, const char *what, uint64_t got, uint64_t wanted)
     if (!ok) {
         hl_log(HL_LOG_ERROR, "seed %u: %s: %llx instead of %llx", seed, what, (unsigned long long)got,
                (unsigned long long)wanted);
-        hl_boot_abort(4);
+        hl_job_abort(4);
     }
 }
 
@@ -81,7 +82,7 @@ static void flush(int peer)
 /* Each thread of each rank owns a part of each window. */
 static uint64_t area(int id)
 {
-    return 4096 + ((uint64_t)hl_boot.rank * (unsigned)threads + (unsigned)id) * SPAN;
+    return 4096 + ((uint64_t)hl_job.rank * (unsigned)threads + (unsigned)id) * SPAN;
 }
 
 static struct hl_xfer transfer(int peer, uint64_t offset, void *buf, size_t len)
@@ -97,7 +98,7 @@ static struct hl_xfer transfer(int peer, uint64_t offset, void *buf, size_t len)
 static void put_get(int id, unsigned *state, char *mine, char *back)
 {
     static const size_t sizes[] = {1, 8, 64, 4096, 20000, (1 << 20) + 8, SPAN};
-    int peer = (int)(rand_r(state) % (unsigned)hl_boot.size);
+    int peer = (int)(rand_r(state) % (unsigned)hl_job.size);
     size_t len = sizes[rand_r(state) % HL_COUNT_OF(sizes)];
     for (size_t i = 0; i < len; i += 97) {
         mine[i] = (char)rand_r(state);
@@ -114,7 +115,7 @@ static void put_get(int id, unsigned *state, char *mine, char *back)
 static void small_puts(int id, unsigned *state, uint64_t *words)
 {
     for (int i = 0; i < 64; i++) {
-        int peer = (int)(rand_r(state) % (unsigned)hl_boot.size);
+        int peer = (int)(rand_r(state) % (unsigned)hl_job.size);
         words[i] = (uint64_t)rand_r(state);
         struct hl_xfer out = transfer(peer, area(id) + (uint64_t)i * 8, &words[i], 8);
         CALL(hl_lane_write(&out));
@@ -186,13 +187,13 @@ static void swap(int id, int peer)
 static void *work(void *arg)
 {
     int id = (int)(intptr_t)arg;
-    unsigned state = seed + (unsigned)(hl_boot.rank * 1000 + id);
+    unsigned state = seed + (unsigned)(hl_job.rank * 1000 + id);
     char *mine = calloc(2, SPAN);
     uint64_t words[128];
     for (int round = 0; round < rounds; round++) {
         put_get(id, &state, mine, mine + SPAN);
         small_puts(id, &state, words);
-        for (int peer = 0; peer < hl_boot.size; peer++) {
+        for (int peer = 0; peer < hl_job.size; peer++) {
             for (int way = 0; way < 4; way++) {
                 add(peer, way & 1, way & 2);
             }
@@ -209,9 +210,9 @@ static void *start_job(void)
     CALL(hl_conf_load());
     hl_log_limit((enum hl_log_level)hl_conf.log);
     CALL(hl_boot_open());
-    hl_log_identify("rank", hl_boot.rank);
-    hl_prog_crowd(hl_boot.size, 2);
-    CALL(hl_boot_node_share(hl_rx_board_bytes(hl_boot.node_size), hl_mem_buffer_board, &board));
+    hl_log_identify("rank", hl_job.rank);
+    hl_prog_crowd(hl_job.size, 2);
+    CALL(hl_boot_node_share(hl_rx_board_bytes(hl_job.node_size), hl_mem_buffer_board, &board));
     return board;
 }
 
@@ -229,7 +230,7 @@ static void open_network(void *board)
 static void exchange(int generation)
 {
     char key[16];
-    size_t bytes = 4096 + (size_t)hl_boot.size * (size_t)threads * SPAN;
+    size_t bytes = 4096 + (size_t)hl_job.size * (size_t)threads * SPAN;
     struct hl_mem_ask ask = {.own_segment = true};
     CALL(hl_mem_alloc(bytes, &ask, &window));
     memset(window.addr, 0, 4096);
@@ -237,12 +238,12 @@ static void exchange(int generation)
     struct hl_fab_mr mr;
     hl_fab_mr_of(window.seg, &mr);
     mr.addr += window.off;
-    peers = calloc((size_t)hl_boot.size, sizeof *peers);
-    errors = calloc((size_t)hl_boot.size, sizeof *errors);
+    peers = calloc((size_t)hl_job.size, sizeof *peers);
+    errors = calloc((size_t)hl_job.size, sizeof *errors);
     snprintf(key, sizeof key, "window-%d", generation);
     CALL(hl_boot_put(key, &mr, sizeof mr));
     CALL(hl_boot_fence());
-    for (int r = 0; r < hl_boot.size; r++) {
+    for (int r = 0; r < hl_job.size; r++) {
         size_t len;
         CALL(hl_boot_get(r, key, &peers[r], sizeof peers[r], &len));
     }
@@ -251,13 +252,13 @@ static void exchange(int generation)
 static bool all_noticed(void *unused)
 {
     (void)unused;
-    return hl_a32_load_acquire(&notices) == (uint32_t)hl_boot.size * 10;
+    return hl_a32_load_acquire(&notices) == (uint32_t)hl_job.size * 10;
 }
 
 static void send_notices(void)
 {
     for (int i = 0; i < 10; i++) {
-        for (int r = 0; r < hl_boot.size; r++) {
+        for (int r = 0; r < hl_job.size; r++) {
             struct hl_wire_rec rec = {.op = HL_WIRE_NOTICE, .len = 8, .aux = (uint64_t)i * 77 + 1};
             CALL(hl_rx_send(r, &rec, &rec.aux));
         }
@@ -307,9 +308,9 @@ static void generation(void *board, int number)
     send_notices();
     hl_prog_wait(is_sealed, NULL); /* a moment later: the receive threads do it */
     CALL(hl_boot_fence());
-    uint64_t wanted = (uint64_t)hl_boot.size * (unsigned)threads * (unsigned)rounds * 4;
+    uint64_t wanted = (uint64_t)hl_job.size * (unsigned)threads * (unsigned)rounds * 4;
     check(*sums == wanted, "sum of all additions", *sums, wanted);
-    if (hl_boot.rank == 0) {
+    if (hl_job.rank == 0) {
         printf("%s; sum %llu\n", hl_fab_why(), (unsigned long long)*sums);
     }
     hl_lane_close();

@@ -6,6 +6,7 @@
 #include "buffer.h"
 #include "conf.h"
 #include "err.h"
+#include "job.h"
 #include "log.h"
 #include "prog.h"
 #include "ring.h"
@@ -21,7 +22,7 @@ static void call(int rc, const char *what)
 {
     if (rc != 0) {
         hl_log(HL_LOG_ERROR, "%s: %s", what, hl_err_text(rc));
-        hl_boot_abort(3);
+        hl_job_abort(3);
     }
 }
 
@@ -29,7 +30,7 @@ static void check(bool truth, const char *what)
 {
     if (!truth) {
         hl_log(HL_LOG_ERROR, "not true: %s", what);
-        hl_boot_abort(4);
+        hl_job_abort(4);
     }
 }
 
@@ -71,13 +72,13 @@ int main(void)
     void *board;
     CALL(hl_conf_load());
     CALL(hl_boot_open());
-    hl_log_identify("rank", hl_boot.rank);
-    check(hl_boot.node_size == 2, "two ranks share the node");
+    hl_log_identify("rank", hl_job.rank);
+    check(hl_job.node_size == 2, "two ranks share the node");
     CALL(hl_boot_node_share(hl_rx_board_bytes(2), hl_mem_buffer_board, &board));
     CALL(hl_rx_open(board));
     CALL(hl_rx_handle(HL_WIRE_NOTICE, notice));
     CALL(hl_boot_fence());
-    if (hl_boot.rank == 0) {
+    if (hl_job.rank == 0) {
         CALL(hl_rx_start());
         send(0, HL_RX_CELLS);
         check(counter("rx_queued") == 0, "nothing waits while there are cells");
@@ -86,13 +87,13 @@ int main(void)
         check(counter("rx_queued") == 1, "the first waits, and the others behind it");
     }
     CALL(hl_boot_fence());
-    if (hl_boot.rank == 1) {
+    if (hl_job.rank == 1) {
         CALL(hl_rx_start());
         hl_prog_wait(all_are_taken, NULL);
     }
     CALL(hl_boot_fence());
     hl_rx_stop();
-    check(counter("rx_near") == (hl_boot.rank == 1 ? HL_RX_CELLS + MORE : 0),
+    check(counter("rx_near") == (hl_job.rank == 1 ? HL_RX_CELLS + MORE : 0),
           "rank 1 counts what it has taken");
     CALL(hl_boot_close(true));
     return 0;

@@ -13,8 +13,8 @@ static void be_rank(int rank)
 {
     hl_boot.secret[0] = (uint64_t)getpgrp();
     hl_boot.secret[1] = 43;
-    hl_boot.rank = rank;
-    hl_boot.size = 3;
+    hl_job.rank = rank;
+    hl_job.size = 3;
 }
 
 /* The leader's fence lasts until the other rank has heard all notices. */
@@ -59,13 +59,13 @@ START_TEST(deaths_that_are_told_while_the_node_meets_are_not_forgotten)
     pid_t child = fork();
     if (!child) {
         be_rank(0);
-        _exit(hl_boot_node_prove(&leader, 0) == 0 && hl_boot.node_size == 2 ? 0 : 99);
+        _exit(hl_boot_node_prove(&leader, 0) == 0 && hl_job.node_size == 2 ? 0 : 99);
     }
     ck_assert_int_eq(read(bound[0], &c, 1), 1);
     be_rank(1);
     ck_assert(!hl_boot_watch_waits());
     ck_assert_int_eq(hl_boot_node_prove(&member, 0), 0);
-    ck_assert_int_eq(hl_boot.node_size, 2);
+    ck_assert_int_eq(hl_job.node_size, 2);
     for (int i = 0; i < DEATHS; i++) {
         ck_assert(hl_boot_watch_waits());
         ck_assert_int_eq(hl_boot_watch_take(&rank, &code), 1);

@@ -217,7 +217,7 @@ START_TEST(an_abort_that_nobody_answers_ends_this_rank)
     if (!child) {
         if (hl_conf_load() == 0 && hl_boot_open() == 0) {
             f->hold = true;
-            hl_boot_abort(7);
+            hl_job_abort(7);
         }
         _exit(99);
     }

@@ -44,9 +44,9 @@ static void open_node_socket(void)
 {
     hl_boot.secret[0] = (uint64_t)getpid();
     hl_boot.secret[1] = 42;
-    hl_boot.nonce = 77;
-    hl_boot.rank = hl_boot.node_rank = 0;
-    hl_boot.size = hl_boot.node_size = 1;
+    hl_job.nonce = 77;
+    hl_job.rank = hl_job.node_rank = 0;
+    hl_job.size = hl_job.node_size = 1;
     ck_assert_int_eq(hl_boot_socket_open(), 0);
 }
 
@@ -85,7 +85,7 @@ START_TEST(strangers_take_no_place_in_the_queue)
     open_node_socket();
     int before = fds_open();
     for (int i = 0; i < 500; i++) {
-        int rc = drop_in(i % 2 ? hl_boot.nonce : hl_boot_node_nonce() ^ UINT64_C(1) << i % 64, 0);
+        int rc = drop_in(i % 2 ? hl_job.nonce : hl_boot_node_nonce() ^ UINT64_C(1) << i % 64, 0);
         ck_assert(rc == 0 || rc == -EAGAIN); /* it is full where the kernel forbids filters */
         if (rc == -EAGAIN) {
             ck_assert_int_eq(receive_datagram(&fd), HL_ERR_AGAIN);

@@ -46,7 +46,7 @@ static void *receive(void *arg)
         if (CMSG_FIRSTHDR(&m) != NULL) {
             memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof fd);
         }
-        ck_assert_int_eq(hl_near_serve(buf, (size_t)got, 1 - hl_boot.node_rank, fd), 0);
+        ck_assert_int_eq(hl_near_serve(buf, (size_t)got, 1 - hl_job.node_rank, fd), 0);
     }
 }
 
@@ -87,12 +87,12 @@ static pid_t start_peer(enum saves saves, int *from, int *to)
     ck_assert_ptr_ne(board, MAP_FAILED);
     ck_assert_int_eq(pipe(up) | pipe(down) | socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
     hl_near_send = send_pair;
-    hl_boot.node_size = 2;
+    hl_job.node_size = 2;
     pid_t child = fork();
-    hl_boot.node_rank = child == 0;
+    hl_job.node_rank = child == 0;
     my_end = ends[child == 0];
     if (saves == COMMONS) {
-        hl_mem_commons_join(fd, 2, hl_boot.node_rank);
+        hl_mem_commons_join(fd, 2, hl_job.node_rank);
     } else if (saves == LISTS) {
         ck_assert_int_eq(hl_near_open(board), 0);
     }
@@ -325,9 +325,9 @@ START_TEST(many_peers_are_asked_a_few_at_a_time)
     static int world[MANY];
     pthread_t t;
     hl_near_send = send_to_many;
-    hl_boot.node_size = MANY;
-    hl_boot.node_rank = 7;
-    hl_boot.node_world = world;
+    hl_job.node_size = MANY;
+    hl_job.node_rank = 7;
+    hl_job.node_world = world;
     for (int i = 0; i < MANY; i++) {
         world[i] = i;
         w[i] = (struct hl_near_want){.node_rank = i, .seg_id = (uint64_t)i + 1000, .seg_len = 4096};
@@ -349,10 +349,10 @@ START_TEST(mine_is_mapped_already)
     struct hl_piece p;
     char *base;
     ck_assert_int_eq(hl_mem_alloc(10, NULL, &p), 0);
-    ck_assert_int_eq(hl_near_map(hl_boot.node_rank, p.seg->id, p.seg->len, &base), 0);
+    ck_assert_int_eq(hl_near_map(hl_job.node_rank, p.seg->id, p.seg->len, &base), 0);
     ck_assert_ptr_eq(base, p.seg->base);
-    hl_near_unmap(hl_boot.node_rank, p.seg->id);
-    ck_assert_int_eq(hl_near_map(hl_boot.node_rank, 999, 1, &base), HL_ERR_RMA_SHARED);
+    hl_near_unmap(hl_job.node_rank, p.seg->id);
+    ck_assert_int_eq(hl_near_map(hl_job.node_rank, 999, 1, &base), HL_ERR_RMA_SHARED);
     ck_assert_int_eq(hl_near_serve("someone else's", 14, 1, -1), HL_ERR_FOUND_NONE);
     ck_assert_int_eq(hl_near_serve("Ne", 2, 1, -1), HL_ERR_FOUND_NONE);
     ck_assert_int_eq(hl_near_serve("Near", 4, 1, -1), 0); /* ours, but cut off: dropped */

@@ -18,8 +18,8 @@ static void open_doubts(void)
 {
     ck_assert_int_eq(hl_conf_load(), 0);
     hl_conf.peer_timeout = TIMEOUT_S;
-    hl_boot.size = 20;
-    hl_rx.dead = calloc((size_t)hl_boot.size, sizeof *hl_rx.dead);
+    hl_job.size = 20;
+    hl_rx.dead = calloc((size_t)hl_job.size, sizeof *hl_rx.dead);
     ck_assert_int_eq(hl_rx_streams_open(), 0);
 }
 

@@ -2,8 +2,8 @@
 #ifndef RX_STREAMS_H
 #define RX_STREAMS_H
 
-#include "boot.h"
 #include "inner.h"
+#include "job.h"
 #include "tail.h"
 
 #include <check.h>
@@ -22,7 +22,7 @@ static enum hl_rx_turn record_in(unsigned op, uint64_t seq)
 
 static void open_streams(void)
 {
-    hl_boot.size = 2;
+    hl_job.size = 2;
     hl_fab.ordered = true;
     hl_rx.dead = calloc(2, sizeof *hl_rx.dead);
     ck_assert_int_eq(hl_rx_streams_open(), 0);

@@ -3,8 +3,8 @@
 #ifndef RX_WINDOW_H
 #define RX_WINDOW_H
 
-#include "boot.h"
 #include "fab_lib.h"
+#include "job.h"
 #include "model.h"
 #include "rx_streams.h"
 #include "sends.h"
@@ -232,8 +232,8 @@ static void open_endpoint(void)
     printf("TEST_SEED=%u\n", model_seed = (unsigned)seed_of_run());
     ck_assert_int_eq(hl_conf_load(), 0);
     hl_conf.provider = "model";
-    hl_boot.size = 2;
-    hl_boot.nonce = LANE_NONCE;
+    hl_job.size = 2;
+    hl_job.nonce = LANE_NONCE;
     model.any_order = true;
     model_stranger = acknowledgement_in;
     hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;

@@ -5,6 +5,7 @@
 #include "copy.h"
 #include "err.h"
 #include "handle.h"
+#include "job.h"
 #include "range.h"
 #include "util.h"
 
@@ -12,6 +13,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 START_TEST(an_error_keeps_the_words_of_who_said_it)
@@ -184,6 +186,49 @@ START_TEST(copies_of_what_others_wrote_are_whole)
 }
 END_TEST
 
+START_TEST(a_job_that_nobody_opened_is_one_rank)
+{
+    int appnum;
+    ck_assert(hl_job.rank == 0 && hl_job.size == 1 && hl_job.node_size == 1);
+    ck_assert(hl_job_node_of(0) == 0 && hl_job_node_of(1) == -1 && !hl_job_appnum(&appnum));
+    ck_assert_str_eq(hl_job_end_words(), "the job ends");
+}
+END_TEST
+
+START_TEST(ranks_of_the_node_are_found)
+{
+    static int world[100];
+    for (int i = 0; i < 100; i++) {
+        world[i] = 7 * i + 3;
+    }
+    hl_job.rank = world[42];
+    hl_job.size = 1000;
+    hl_job.node_size = 100;
+    hl_job.node_world = world;
+    ck_assert_int_eq(hl_job_index_node(), 0);
+    ck_assert_int_eq(hl_job.node_rank, 42);
+    for (int r = 0; r < 1000; r++) {
+        ck_assert_int_eq(hl_job_node_of(r), r % 7 == 3 && r < 700 ? r / 7 : -1);
+    }
+}
+END_TEST
+
+START_TEST(an_abort_never_ends_with_0)
+{
+    static const int codes[][2] = {{0, 1}, {7, 7}, {256, 1}, {0x107, 7}};
+    for (unsigned i = 0; i < HL_COUNT_OF(codes); i++) {
+        int status;
+        pid_t pid = fork();
+        if (pid == 0) {
+            hl_job_abort(codes[i][0]);
+        }
+        ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+        ck_assert(WIFEXITED(status));
+        ck_assert_int_eq(WEXITSTATUS(status), codes[i][1]);
+    }
+}
+END_TEST
+
 START_TEST(siphash_gives_the_published_value)
 {
     /* The test vector of the SipHash paper: key 00..0f, message 00..0e. */
@@ -209,6 +254,9 @@ static Suite *base_suite(void)
     tcase_add_test(c, copies_go_past_the_caches_after_two_slow_ones_and_come_back);
     tcase_add_test(c, a_trial_begins_with_copies_that_are_not_timed);
     tcase_add_test(c, copies_of_what_others_wrote_are_whole);
+    tcase_add_test(c, a_job_that_nobody_opened_is_one_rank);
+    tcase_add_test(c, ranks_of_the_node_are_found);
+    tcase_add_test(c, an_abort_never_ends_with_0);
     tcase_add_test(c, siphash_gives_the_published_value);
     suite_add_tcase(s, c);
     return s;

@@ -7,6 +7,7 @@
 #include "boot_method.h"
 #include "conf.h"
 #include "err.h"
+#include "job.h"
 #include "pmi1.h"
 
 #include <errno.h>
@@ -412,14 +413,14 @@ START_TEST(a_singleton_opens_no_descriptor_and_works_like_a_job)
     long before = fds_open();
     ck_assert_int_eq(hl_boot_open(), 0);
     ck_assert_int_eq(hl_boot_open(), 0);
-    ck_assert_int_eq(hl_boot.size, 1);
-    ck_assert_int_eq(hl_boot.node_size, 1);
-    ck_assert_int_eq(hl_boot.node_world[0], 0);
-    ck_assert_int_eq(hl_boot_node_of(0), 0);
-    ck_assert_int_eq(hl_boot_node_of(1), -1);
+    ck_assert_int_eq(hl_job.size, 1);
+    ck_assert_int_eq(hl_job.node_size, 1);
+    ck_assert_int_eq(hl_job.node_world[0], 0);
+    ck_assert_int_eq(hl_job_node_of(0), 0);
+    ck_assert_int_eq(hl_job_node_of(1), -1);
     ck_assert_int_eq(hl_boot_node_fd(), -1);
     ck_assert_int_eq(hl_boot_watch_fd(), -1);
-    ck_assert_uint_ne(hl_boot.nonce, 0);
+    ck_assert_uint_ne(hl_job.nonce, 0);
     for (size_t i = 0; i < sizeof in; i++) {
         in[i] = (char)(i * 31 >> 3);
     }
@@ -457,7 +458,7 @@ START_TEST(a_forked_child_ends_only_itself)
         if (hl_boot_is_mine() || hl_boot_close(true)) {
             _exit(99);
         }
-        hl_boot_abort(7);
+        hl_job_abort(7);
     }
     int status = 0;
     ck_assert_int_eq(waitpid(child, &status, 0), child);
@@ -478,7 +479,7 @@ START_TEST(last_words_are_read_before_the_launcher_hears_of_the_end)
         dup2(out[1], STDOUT_FILENO);
         if (hl_conf_load() == 0 && hl_boot_open() == 0) {
             fputs("last words", stdout);
-            hl_boot_abort(7);
+            hl_job_abort(7);
         }
         _exit(99);
     }
@@ -496,7 +497,7 @@ START_TEST(last_words_are_read_before_the_launcher_hears_of_the_end)
         dup2(out[1], STDOUT_FILENO);
         fputs("last words", stdout);
         if (hl_conf_load() == 0 && hl_boot_open() == 0) {
-            hl_boot_abort(7);
+            hl_job_abort(7);
         }
         _exit(99);
     }

@@ -7,19 +7,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "boot.h"
 #include "comm.h"
 #include "err.h"
 #include "errh.h"
 #include "info.h"
+#include "job.h"
 #include "shape.h"
 #include "unit.h"
 
 /* These tests play rank 3 of 8. */
 static void be_rank_3_of_8(void)
 {
-    hl_boot.rank = 3;
-    hl_boot.size = 8;
+    hl_job.rank = 3;
+    hl_job.size = 8;
 }
 
 static struct hl_group *group_of(int n, const int *world)
@@ -235,11 +235,11 @@ START_TEST(predefined_ones_live_between_open_and_close)
         ck_assert_int_eq(hl_comm_open(), 0);
         struct hl_comm *world = hl_comm_of(MPI_COMM_WORLD), *self = hl_comm_of(MPI_COMM_SELF);
         ck_assert_ptr_nonnull(world);
-        ck_assert_int_eq(world->rank, hl_boot.rank);
-        ck_assert_int_eq(world->size, hl_boot.size);
+        ck_assert_int_eq(world->rank, hl_job.rank);
+        ck_assert_int_eq(world->size, hl_job.size);
         ck_assert_int_eq(self->rank, 0);
         ck_assert_int_eq(self->size, 1);
-        ck_assert_int_eq(hl_comm_world(self, 0), hl_boot.rank);
+        ck_assert_int_eq(hl_comm_world(self, 0), hl_job.rank);
         ck_assert_uint_ne(world->ctx, self->ctx);
         ck_assert_uint_eq(world->ctx % 8, HL_PLANE_P2P);
         hl_comm_get_name(world, name);
@@ -430,7 +430,7 @@ START_TEST(contexts_are_never_the_same)
     qsort(ids, THREADS * EACH, sizeof *ids, by_value);
     for (int i = 0; i < THREADS * EACH; i++) {
         ck_assert_uint_eq(ids[i] % 8, 0);
-        ck_assert_uint_eq(ids[i] >> 40, (uint64_t)hl_boot.rank);
+        ck_assert_uint_eq(ids[i] >> 40, (uint64_t)hl_job.rank);
         ck_assert(i == 0 || ids[i] != ids[i - 1]);
     }
 }

@@ -2,10 +2,10 @@
 #include "../seed.h"
 #include "inner.h"
 
-#include "boot.h"
 #include "conf.h"
 #include "err.h"
 #include "fab_lib.h"
+#include "job.h"
 #include "model.h"
 #include "short.h"
 #include "unit.h"
@@ -34,8 +34,8 @@ static void start(uint32_t lanes) HL_NO_TSA
     hl_conf.provider = "model";
     hl_conf.peer_timeout = 1;
     hl_conf.chain = chain;
-    hl_boot.size = RANKS;
-    hl_boot.nonce = 77;
+    hl_job.size = RANKS;
+    hl_job.nonce = 77;
     hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
     ck_assert_int_eq(hl_fab_open(), 0);
     hl_fab.ordered = !model.any_order;

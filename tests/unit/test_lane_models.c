@@ -3,10 +3,10 @@
 #include "../seed.h"
 #include "inner.h"
 
-#include "boot.h"
 #include "conf.h"
 #include "err.h"
 #include "fab_lib.h"
+#include "job.h"
 #include "model_rows.h"
 #include "unit.h"
 #include "util.h"
@@ -42,8 +42,8 @@ static int open_row(const struct model_provider *row)
     model.keys = true;
     ck_assert_int_eq(hl_conf_load(), 0);
     hl_conf.provider = row->name;
-    hl_boot.size = RANKS;
-    hl_boot.nonce = 77;
+    hl_job.size = RANKS;
+    hl_job.nonce = 77;
     hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
     int rc = hl_fab_open();
     return rc == 0 ? hl_fab_ep_open(HL_FAB_RX, &rx) : rc;

@@ -5,10 +5,10 @@
 #include "port.h"
 #include "unit.h"
 
-#include "boot.h"
 #include "conf.h"
 #include "err.h"
 #include "fab_lib.h"
+#include "job.h"
 #include "model.h"
 
 #include <string.h>
@@ -53,8 +53,8 @@ static void open_net(bool any_order)
     printf("TEST_SEED=%u\n", model_seed = (unsigned)seed_of_run());
     ck_assert_int_eq(hl_conf_load(), 0);
     hl_conf.provider = "model";
-    hl_boot.size = 2;
-    hl_boot.nonce = 77;
+    hl_job.size = 2;
+    hl_job.nonce = 77;
     hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
     model.any_order = any_order;
     ck_assert_int_eq(hl_fab_open(), 0);
@@ -165,7 +165,7 @@ END_TEST
 /* A message of rank 0 comes in by port 0. */
 static void arrive(uint64_t seq)
 {
-    struct hl_far_head h = {.nonce = hl_boot.nonce, .seq = seq};
+    struct hl_far_head h = {.nonce = hl_job.nonce, .seq = seq};
     h.head = (struct hl_msg_head){.ctx = 8, .tag = (int)seq, .kind = HL_MSG_EAGER};
     uint64_t name;
     memcpy(&name, m.net->port[0].ep.name, sizeof(name));
@@ -231,7 +231,7 @@ START_TEST(the_dead_lose_nothing)
 {
     open_net(_i == 1);
     hl_a32_store_relaxed(&is_gone, 1); /* relaxed: one thread */
-    struct hl_far_head h = {.nonce = hl_boot.nonce, .seq = 7 | HL_FAR_COUNT, .from = 1};
+    struct hl_far_head h = {.nonce = hl_job.nonce, .seq = 7 | HL_FAR_COUNT, .from = 1};
     struct hl_work w;
     hl_work_start(&w);
     ck_assert(hl_port_own(&m.net->port[0], false));

@@ -3,10 +3,10 @@
 #include "../seed.h"
 #include "unit.h"
 
-#include "boot.h"
 #include "commons.h"
 #include "err.h"
 #include "inside.h"
+#include "job.h"
 #include "log.h"
 #include "mem.h"
 #include "near.h"
@@ -342,7 +342,7 @@ START_TEST(contended_sums_of_two_processes_are_exact)
         memset(arena->bytes, 0, sizeof arena->bytes);
         pid_t child = fork();
         if (child == 0) {
-            hl_boot.node_rank = 1;
+            hl_job.node_rank = 1;
             run_threads(2, add_thread, &j);
             _exit(0);
         }
@@ -418,7 +418,7 @@ START_TEST(the_lock_of_a_dead_holder_is_taken_over)
     hl_log_limit(HL_LOG_ERROR);
     hl_near_send = send_nowhere;
     hl_near_patience_ns = 1000000;
-    hl_boot.node_size = 2;
+    hl_job.node_size = 2;
     struct hl_near_lock lock = {.holder = {2}}; /* held by node rank 1 */
     pthread_t t;
     pthread_create(&t, NULL, leave_later, &lock);

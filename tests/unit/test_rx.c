@@ -1,12 +1,12 @@
 /* The near ring: every entry once, in its producer's order, no wake-up lost. The table of senders. Chains:
  * every record does what it says or is refused, and no byte outside the region changes. */
 #include "../seed.h"
-#include "boot.h"
 #include "conf.h"
 #include "err.h"
 #include "fab_lib.h"
 #include "hosts.h"
 #include "inner.h"
+#include "job.h"
 #include "model.h"
 #include "ring.h"
 #include "rx_doubts.h"
@@ -205,8 +205,8 @@ static void open_region(void)
     printf("TEST_SEED=%u\n", c.seed);
     ck_assert_int_eq(hl_conf_load(), 0);
     hl_conf.provider = "model";
-    hl_boot.size = 2;
-    hl_boot.nonce = NONCE;
+    hl_job.size = 2;
+    hl_job.nonce = NONCE;
     hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
     ck_assert_int_eq(hl_fab_open(), 0);
     ck_assert_int_eq(hl_fab_ep_open(HL_FAB_RX, &c.ep), 0);

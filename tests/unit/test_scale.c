@@ -4,6 +4,7 @@
 #include "conf.h"
 #include "err.h"
 #include "fab_lib.h"
+#include "job.h"
 #include "life.h"
 #include "model.h"
 #include "schedule.h"
@@ -128,7 +129,7 @@ static void open_rank(void)
     setenv("HOTLANE_PROVIDER", model_name, 1);
     ck_assert_int_eq(hl_conf_load(), 0);
     ck_assert_int_eq(hl_boot_open(), 0);
-    hl_boot.size = RANKS;
+    hl_job.size = RANKS;
     int provided;
     int rc = hl_life_open(HL_LIFE_MPI, MPI_THREAD_MULTIPLE, &provided);
     ck_assert_msg(rc == 0, "%s", hl_err_text(rc));

@@ -3,6 +3,7 @@
 
 #include "boot.h"
 #include "err.h"
+#include "job.h"
 #include "util.h"
 
 #include <stdarg.h>
@@ -93,9 +94,9 @@ void check_start(struct check *c)
     int rc = hl_boot_open();
     if (rc != 0) {
         check_say(c, CHECK_BROKEN, "launcher", "%s", hl_err_text(rc));
-    } else if (hl_boot.size > 1) {
-        check_say(c, CHECK_OK, "launcher", "%s: %d ranks, %d on this node", hl_boot.method, hl_boot.size,
-                  hl_boot.node_size);
+    } else if (hl_job.size > 1) {
+        check_say(c, CHECK_OK, "launcher", "%s: %d ranks, %d on this node", hl_boot.method, hl_job.size,
+                  hl_job.node_size);
     } else {
         check_say(c, CHECK_OK, "launcher", "%s: a program started like this is one rank (%s)%s%s",
                   hl_boot.method, hl_boot.reason, in != NULL ? "; this is the batch job of " : "",
@@ -143,7 +144,7 @@ static bool pretends(void)
 
 static bool speaks(void)
 {
-    return !hl_boot_is_mine() || (pretends() ? hl_boot.rank == 0 : hl_boot.node_rank == 0);
+    return !hl_boot_is_mine() || (pretends() ? hl_job.rank == 0 : hl_job.node_rank == 0);
 }
 
 int info_check(const struct facts *f, const char *root, bool json)
@@ -156,8 +157,8 @@ int info_check(const struct facts *f, const char *root, bool json)
     if (f->conf_rc == 0) {
         check_start(&c);
         if (speaks()) {
-            bool told = hl_boot.node_size == hl_boot.size || !pretends();
-            check_cores(&c, told ? hl_boot.node_size : hl_boot.size, told ? hl_boot.node_cpus : 0);
+            bool told = hl_job.node_size == hl_job.size || !pretends();
+            check_cores(&c, told ? hl_job.node_size : hl_job.size, told ? hl_job.node_cpus : 0);
             check_limits(&c);
             check_kernel(&c);
             check_network(&c);

@@ -4,6 +4,7 @@
 #include "boot.h"
 #include "err.h"
 #include "fab_lib.h"
+#include "job.h"
 #include "life.h"
 #include "log.h"
 #include "prove.h"
@@ -65,7 +66,7 @@ static void give_up(void)
     } else {
         fprintf(stderr, "hotlane-info: rank %d (%s): %s does not end\n", p->me, p->here.name, watch.step);
     }
-    hl_boot_abort(1);
+    hl_job_abort(1);
 }
 
 static void *look_at_steps(void *unused)
@@ -107,7 +108,7 @@ static void gather(struct proof *p, const char *name, const struct finding *f)
     struct finding *all = p->me == 0 ? calloc((size_t)p->ranks, sizeof *all) : NULL;
     if (p->me == 0 && all == NULL) {
         hl_log(HL_LOG_ERROR, "no memory for what %d ranks have found", p->ranks);
-        hl_boot_abort(1);
+        hl_job_abort(1);
     }
     MPI_Gather(f, sizeof *f, MPI_BYTE, all, sizeof *f, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (p->me == 0) {
@@ -160,12 +161,12 @@ static void try_opening(struct proof *p, struct finding *f)
 
 static void look_at_path(struct proof *p, struct finding *f)
 {
-    if (hl_boot.node_size > 1) {
+    if (hl_job.node_size > 1) {
         proof_fail(
             f,
             "%d ranks of this host share memory, as HOTLANE_NEAR=%s says: what they do proves nothing of "
             "the network. Try: unset HOTLANE_NEAR",
-            hl_boot.node_size, hl_conf.near);
+            hl_job.node_size, hl_conf.near);
     } else if (!hl_fab_is_open()) {
         proof_fail(f, "the network is not open");
     } else {
@@ -200,7 +201,7 @@ static void meet(struct proof *p)
     p->hosts = p->me == 0 ? calloc((size_t)p->ranks, sizeof *p->hosts) : NULL;
     if (p->me == 0 && p->hosts == NULL) {
         hl_log(HL_LOG_ERROR, "no memory for what %d ranks say of their hosts", p->ranks);
-        hl_boot_abort(1);
+        hl_job_abort(1);
     }
     MPI_Gather(&p->here, sizeof p->here, MPI_BYTE, p->hosts, sizeof p->here, MPI_BYTE, 0, MPI_COMM_WORLD);
     if (p->me == 0 && hl_random_bytes(&p->seed, sizeof p->seed) != 0) {
@@ -234,7 +235,7 @@ static int refuse(struct proof *p, int rc)
 {
     struct finding f = {.failed = false};
     proof_fail(&f, "%s", hl_err_text(rc));
-    p->me = hl_boot.rank;
+    p->me = hl_job.rank;
     describe_host(&p->here);
     if (p->me != 0) {
         fprintf(stderr, "hotlane-info: rank %d (%s) cannot start: %s\n", p->me, p->here.name, f.text);
@@ -307,7 +308,7 @@ int info_prove(const struct facts *f, double seconds, bool json, char **argv)
     mine = *f;
     snprintf(mine.net, sizeof mine.net, "not asked");
     p = (struct proof){.facts = &mine, .seconds = seconds, .json = json};
-    if (rc == 0 && hl_boot.size == 1) {
+    if (rc == 0 && hl_job.size == 1) {
         return start_pair(&p, argv);
     }
     if (rc == 0 && !proof_lost_start()) {

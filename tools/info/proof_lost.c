@@ -3,7 +3,6 @@
  * success; what tells that the process has died is noted. */
 #include "proof.h"
 
-#include "boot.h"
 #include "err.h"
 #include "fab_lib.h"
 #include "links.h"
