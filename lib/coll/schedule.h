@@ -62,7 +62,7 @@ struct hl_step {
         const struct hl_runs *repeat; /* RUNS */
     };
     struct hl_data a; /* SEND, RECV: the data; COPY, RUNS: to; REDUCE: left operand */
-    struct hl_data b; /* COPY, RUNS: from; REDUCE: right operand, the same count and type */
+    struct hl_data b; /* COPY, RUNS: from; REDUCE: right operand, with a's count and type */
 };
 
 #define HL_SCHED_WINDOW 32 /* messages under way, unless hl_sched_widen allows more */

@@ -169,7 +169,7 @@ void hl_acks_in(struct hl_lane *lane, struct hl_ack_buf *buf, size_t len)
 {
     const struct hl_wire_head *head = (const void *)buf->bytes;
     const char *wrong = len > hl_fab.eager
-                            /* messages to the receive thread are limited likewise */
+                            /* rx limits messages to the receive thread the same way */
                             ? "longer than its buffer"
                             : hl_wire_check(buf->bytes, len, hl_job.nonce, (uint32_t)hl_job.size);
     if (wrong == NULL && (head->kind != HL_WIRE_ACK || head->lane != lane->index)) {

@@ -1,8 +1,9 @@
-/* Chains: operations are copied as records behind each other, under the lease, into the way's open chain.
+/* Chains: operations are copied as records one behind the other, under the lease, into the way's open chain.
  *
- * A chain takes one slot, numbered when it opens, so a flush that comes later waits for it; whoever flushes
- * sends it. Puts are over for their origin with the copy. Records of one chain are applied in their order,
- * and chains of one way in theirs, so accumulates keep the order of issue without waiting for each other. */
+ * A chain takes one slot, numbered when it opens, so a flush that comes later waits for it; the thread that
+ * flushes sends it. The origin of a put has its buffer back when the put is copied. Records of one chain are
+ * applied in their order, and chains of one way in theirs, so accumulates keep the order of issue without
+ * waiting for each other. */
 #include "inner.h"
 
 #include "buffer.h"
@@ -204,7 +205,7 @@ static void write_record(struct hl_chain *chain, const struct shape *s)
     chain->at += record_bytes(s);
     chain->records++;
     if (s->payload > 0) {
-        memset(chain->at - 8, 0, 8); /* the padding, if any */
+        memset(chain->at - 8, 0, 8); /* the padding, if there is any */
     }
     for (int i = 0; i < 2 && s->parts[i] != NULL && s->payload > 0; i++) {
         memcpy(to, s->parts[i], s->part_len);

@@ -61,7 +61,7 @@ static bool set_apart(void *arg)
     if (!c->over && hl_lease_try_owned(&lane->lease)) {
         /* relaxed: both are written by the leaseholder only. */
         if (hl_a64_load_relaxed(&lane->issued) == hl_a64_load_relaxed(&lane->tail)) {
-            /* full: rare; after what others had there. Pairs with the acquire in hl_lane_flush_on. */
+            /* full: rare; comes after the others' operations. Pairs with the acquire in hl_lane_flush_on. */
             hl_a64_or_full(&lane->pool->apart, bit_of(lane));
         }
         c->over = true;

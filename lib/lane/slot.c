@@ -79,8 +79,7 @@ void hl_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *sl
     if (local) {
         hl_slot_make_local(way, slot);
     }
-    /* release: pairs with the acquires in snapshot and flush.c: what a flush sees issued has its slot in
-     * place. */
+    /* release: pairs with the acquires in flush.c: what a flush sees issued has its slot in place. */
     hl_a64_store_release(&way->issued, seq);
     hl_a64_store_release(&lane->issued, slot->number + 1);
 }

@@ -103,7 +103,7 @@ enum hl_post_op {
     HL_POST_MPROBE, /* a matched probe that waits: it receives the message itself; in a request's body */
     HL_POST_WILD,   /* the node of a claim for one inbox */
     HL_POST_PROBE,  /* a probe, in a request's body: answered at once */
-    HL_POST_TAKE,   /* a matched probe: takes the message if it is there; the same */
+    HL_POST_TAKE,   /* a matched probe, in a request's body: answered at once */
     HL_POST_CANCEL, /* takes off a posted receive, in a request's body: answered at once */
     HL_POST_ARRIVE, /* a message from the network, in an entry */
 };
@@ -140,7 +140,7 @@ struct hl_recv_body {
     int32_t src, tag; /* wanted */
     void *buf;
     int64_t count;
-    struct hl_type *type; /* of the receive's buffer; NULL: the message itself is wanted */
+    struct hl_type *type; /* type of the receive's buffer; NULL: the message itself is wanted */
     union {
         struct hl_claim *claim;     /* RECV from any source over several inboxes: its claim */
         struct hl_message *message; /* MPROBE, TAKE: the result */

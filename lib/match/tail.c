@@ -89,7 +89,7 @@ bool hl_tail_look(void *arg)
     return refused;
 }
 
-/* Ends the job when `missing` messages of a living rank never came. True: so it is. */
+/* Ends the job when `missing` messages of a living rank never came. True: they were lost. */
 static bool is_loss(const struct hl_net *net, const struct hl_far_head *h, uint64_t missing)
 {
     if (missing == 0 || net->m->is_dead((int)h->from)) {
