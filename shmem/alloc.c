@@ -25,15 +25,12 @@
 #include "util.h"
 #include "xfer.h"
 
-#define NOTHING UINT64_MAX /* the offset of no block */
-#define GIVE_BACK                                                                                            \
-    ((size_t)128 << 10) /* bytes of a freed block from which on its pages go back to the
-                                       * system */
-#define WAIT_US 2000000 /* time for the PE that prints to end the job */
+#define NOTHING UINT64_MAX            /* the offset of no block */
+#define GIVE_BACK ((size_t)128 << 10) /* larger freed blocks give their pages back to the system */
+#define WAIT_US 2000000               /* time for the PE that prints to end the job */
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
-static struct hl_blocks blocks[HL_SYM_PARTS] HL_GUARDED_BY(lock); /* one for each part; offsets are those in
-                                                                   * the span */
+static struct hl_blocks blocks[HL_SYM_PARTS] HL_GUARDED_BY(lock); /* of each part; offsets in the span */
 static bool told_full[HL_SYM_PARTS] HL_GUARDED_BY(lock);
 
 int hl_alloc_open(void)

@@ -34,8 +34,7 @@ HL_INLINE uint64_t apply_64(const struct amo *how, hl_a64 *word, const struct op
     uint64_t before = o->cond;
     switch (how->op) {
     case HL_OP_SUM:
-        return hl_a64_add_relaxed(word, o->value); /* relaxed, and where it is used below: an atomic orders
-                                                    * nothing. */
+        return hl_a64_add_relaxed(word, o->value); /* relaxed, all: an atomic orders nothing. */
     case HL_OP_BAND:
         return hl_a64_and_full(word, o->value); /* full, all three: no weaker form exists here. */
     case HL_OP_BOR:
@@ -211,7 +210,8 @@ HL_INLINE void need_fetch(const void *fetch, const char *func)
     }
 }
 
-/* Does it; `bits` is what the word was. The operands are named as in the parameters, or are constants. */
+/* Does the operation; `bits` gets the old word. The operands are named like the parameters, or are
+ * constants. */
 #define DO(FUNC, T, OP, FETCHES, CTX, PE, VALUE, COND, FETCH)                                                \
     static const struct amo how = {FUNC, OP, sizeof(T), FETCHES};                                            \
     const T v = VALUE, c = COND;                                                                             \
@@ -223,7 +223,7 @@ HL_INLINE void need_fetch(const void *fetch, const char *func)
 #define VALUE(T) , T value
 #define COND_VALUE(T) , T cond, T value
 
-/* Without result. */
+/* Updates without a result. */
 #define UPDATE_OLD(NAME, T, OP, PARAMS, GIVEN)                                                               \
     HL_SHMEM_API(shmem_##NAME);                                                                              \
     void pshmem_##NAME(T *dest PARAMS(T), int pe)                                                            \
@@ -241,7 +241,7 @@ HL_INLINE void need_fetch(const void *fetch, const char *func)
         (void)bits;                                                                                          \
     }
 
-/* With the word before as the result, or written to *fetch. */
+/* Functions that return the old word, or write it to *fetch. */
 #define RESULT(T)                                                                                            \
     T result;                                                                                                \
     set_bits(&result, sizeof result, bits);                                                                  \

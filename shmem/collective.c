@@ -52,8 +52,7 @@ int pshmem_team_sync(shmem_team_t team)
     return 0;
 }
 
-/* ---- moving data: `bytes` is the size of one PE's block; the functions return what the user's call returns
- * ---- */
+/* ---- moving data: `bytes` are those of one PE's block; all return what the user's call returns ---- */
 
 static int team_broadcast(shmem_team_t team, struct hl_cast b, const char *func)
 {

@@ -10,7 +10,7 @@
 enum hl_fork_how {
     HL_FORK_COPY, /* like private memory: the child has its own copy of the contents at the fork */
     HL_FORK_VIEW, /* large memory, not copied: the child sees the parent's later stores to a page until its
-                   * own first store to it; then the page is its own */
+                   * own first store to that page, which is then its own */
     HL_FORK_LOOK  /* a peer's memory: the child may read it; a store ends the child */
 };
 

@@ -187,8 +187,7 @@ static bool store_all_near(void)
 /* Opens the network and stores address and key of each part of far PEs. */
 static int reach_far(struct part_card *cards)
 {
-    int rc = hl_rx_has_network() ? 0 : hl_rx_network(); /* in the middle of a job that did not need it so
-                                                         * far */
+    int rc = hl_rx_has_network() ? 0 : hl_rx_network(); /* may open it in the middle of a job */
     rc = hl_parts_agree(rc == 0 ? hl_lane_open() : rc);
     if (rc == 0 && hl_fab.pins) {
         return hl_pinned_open();

@@ -169,8 +169,7 @@ static int start_shmem(const char *func, int requested, int *provided)
     if (hl_sym.n_pes == 0) {
         hl_shmem_must(hl_life_open(HL_LIFE_SHMEM, levels[requested], &level), func, -1);
         hl_shmem_must(open_pe(), func, -1);
-        on_exit(end_shmem_at_exit, NULL); /* runs before the function of lib/life, which was registered
-                                           * earlier */
+        on_exit(end_shmem_at_exit, NULL); /* runs before that of lib/life, registered earlier */
     }
     starts++;
     *provided = level_now();

@@ -30,15 +30,13 @@ struct line {
     struct line *next;
     const long *lock;
     uint64_t tickets; /* number given out; guarded by list_lock */
-    uint64_t winner;  /* the thread that has taken it; 0: none, or it is being given up; guarded by
-                       * list_lock */
+    uint64_t winner;  /* the thread that has taken it, 0: none, or it gives it up; guarded by list_lock */
     hl_a64 turn;      /* the ticket whose turn it is; written under list_lock, read by waiters */
 };
 
 static struct hl_mutex list_lock = HL_MUTEX_INIT;
 static struct line *lines HL_GUARDED_BY(list_lock);
-static uint64_t threads HL_GUARDED_BY(list_lock); /* number of threads that have taken or waited for a lock so
-                                                   * far */
+static uint64_t threads HL_GUARDED_BY(list_lock); /* threads that have used locks so far */
 static HL_THREAD_LOCAL uint64_t my_number;        /* this thread's number among them; 0: none yet */
 
 static struct line **find_line(const long *lock) HL_REQUIRES(list_lock)
@@ -201,8 +199,7 @@ static void enter_queue(long *lock)
         struct queue_place p = {(hl_a64 *)lock, TURN, named_pe(before, lock, "shmem_set_lock")};
         pshmem_signal_add((uint64_t *)lock, (uint64_t)mine << 32, p.before);
         hl_prog_wait_rung(is_lock_set, &p);
-        hl_a64_and_full(p.word, ~TURN); /* full: my successor may be adding its number just now; pairs with
-                                         * its signal. */
+        hl_a64_and_full(p.word, ~TURN); /* full: pairs with the signal of my successor */
     }
 }
 

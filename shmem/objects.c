@@ -398,8 +398,7 @@ int hl_objects_find(struct hl_objects *out)
         if (is_chosen(&list.at[i])) {
             add_stretches(&list.at[i], i == 0, out);
         }
-        if (is_chosen(&list.at[i]) && i > 0) { /* the handle is never closed, which keeps the library
-                                                * loaded */
+        if (is_chosen(&list.at[i]) && i > 0) { /* kept loaded: the handle is never closed */
             (void)dlopen(list.at[i].path, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
         }
     }

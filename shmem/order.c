@@ -31,8 +31,7 @@ static HL_COLD void look_at_errors(uint64_t now, const char *func)
 
 static void tell_errors(const char *func)
 {
-    uint64_t now = hl_a64_load_acquire(&hl_lane_errors);         /* acquire: the error words; pairs with
-                                                                  * hl_lane_error_keep */
+    uint64_t now = hl_a64_load_acquire(&hl_lane_errors);         /* acquire: pairs with hl_lane_error_keep */
     if (HL_UNLIKELY(now != hl_a64_load_relaxed(&errors_seen))) { /* relaxed: a wrong guess costs a look */
         look_at_errors(now, func);
     }

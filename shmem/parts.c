@@ -20,11 +20,9 @@
 #include "util.h"
 
 #define GRANULE ((uint64_t)1 << HL_SYM_GRANULE)
-#define OWN_BYTES                                                                                            \
-    ((uint64_t)34 << 20)               /* address space of the library's own part, where registered pages are
-                                        * not pinned */
-#define OWN_PINNED ((uint64_t)2 << 20) /* and where they are: then */
-#define OWN_SHARE 32                   /* at most this fraction of the lockable memory is used of it, */
+#define OWN_BYTES ((uint64_t)34 << 20) /* address space of the library's own part if nothing is pinned; */
+#define OWN_PINNED ((uint64_t)2 << 20) /* else, since the NIC pins its pages when they are registered; */
+#define OWN_SHARE 32                   /* then at most this fraction of the lockable memory is used, */
 #define OWN_LEAST ((uint64_t)64 << 10) /* but at least so much: boxes of a team take 13 KiB */
 #define AUTO_STEP ((uint64_t)64 << 20) /* a size that nobody set is a multiple of it, */
 #define AUTO_MOST ((uint64_t)64 << 30) /* and at most so much */

@@ -25,8 +25,7 @@ struct hl_pinned_range hl_pinned_choose(uint64_t off, uint64_t end, uint64_t cov
 {
     struct hl_pinned_range r = {off & ~(GRANULE - 1), covered_to};
     if (end > covered_to) {
-        uint64_t more = covered_to < step ? covered_to : step; /* doubles what is registered while that is
-                                                                * little */
+        uint64_t more = covered_to < step ? covered_to : step; /* doubles what is registered at first */
         r.end = hl_round_up(hl_max_size(end, covered_to + more), LEAST);
         r.end = r.end < len ? r.end : len;
     }
@@ -118,8 +117,7 @@ static void publish_area(const struct hl_sym_area *area, uint64_t begin, uint64_
     hl_sym.parts[index] = *area;
     hl_sym.n_parts++;
     for (uint64_t g = begin >> HL_SYM_GRANULE; g <= (begin + len - 1) >> HL_SYM_GRANULE; g++) {
-        hl_a8_store_release(&hl_sym.part_of[g], (uint8_t)index); /* release: publishes the area; pairs with
-                                                                  * the acquire in area_of. */
+        hl_a8_store_release(&hl_sym.part_of[g], (uint8_t)index); /* release: the area; pairs with area_of. */
     }
 }
 

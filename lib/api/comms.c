@@ -127,8 +127,7 @@ static int end_comm(const char *func, MPI_Comm *comm)
     err = err == 0 ? hl_attr_delete_all(&c->attrs, c->handle) : err;
     if (err == 0) {
         hl_errh_keep(c);
-        hl_buffered_drop(&c->buffered); /* waits: afterwards the user could not find out when the buffer is
-                                         * free */
+        hl_buffered_drop(&c->buffered); /* waits, since later the user could not find out */
         hl_comm_free(c);
         *comm = MPI_COMM_NULL;
         return hl_api_leave(NULL, func, 0);

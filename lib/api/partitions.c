@@ -153,8 +153,7 @@ HL_API(MPI_Parrived);
 int PMPI_Parrived(MPI_Request request, int partition, int *flag)
 {
     struct hl_req *r = NULL;
-    bool nobody = request == MPI_REQUEST_NULL, arrived = true; /* a null request has nothing that is
-                                                                * missing */
+    bool nobody = request == MPI_REQUEST_NULL, arrived = true; /* nothing of no request is missing */
     int err = hl_api_enter(nobody ? 0 : get_partitioned(request, HL_REQ_PRECV, &r, &nobody));
 
     err = err == 0 ? hl_api_check_out(flag, "flag") : err;

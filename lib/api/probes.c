@@ -113,8 +113,7 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
 struct take {
     struct hl_recv r;
     struct hl_message *m; /* NULL: MPI_MESSAGE_NO_PROC */
-    uint64_t ctx;         /* of the communicator whose handler gets errors; 0: the message is not a living
-                           * one */
+    uint64_t ctx;         /* of the communicator whose handler gets errors; 0: no living message */
 };
 
 static int to_receive(const void *buf, int64_t count, MPI_Datatype datatype, const MPI_Message *message,

@@ -10,8 +10,7 @@
 #include "log.h"
 
 struct hl_mutex hl_tool_lock = HL_MUTEX_INIT;
-static hl_a32 users; /* atomic: calls of MPI_T_init_thread less those of MPI_T_finalize; changed under the
-                      * lock */
+static hl_a32 users; /* atomic: MPI_T_init_thread less MPI_T_finalize; changed under the lock */
 
 int hl_tool_check(void)
 {

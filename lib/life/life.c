@@ -35,8 +35,7 @@ static uint64_t n_opened HL_GUARDED_BY(lock); /* number of opens so far */
 static hl_a32 opened, closed;                 /* atomic: one bit for each user; changed under lock */
 static bool hooked HL_GUARDED_BY(lock);
 static bool mpi_ended HL_GUARDED_BY(lock);
-static bool joint HL_GUARDED_BY(lock); /* MPI or SHMEM has opened since the start, so that the end is
-                                        * collective */
+static bool joint HL_GUARDED_BY(lock); /* MPI or SHMEM has opened: the end is collective */
 static struct hl_life_row *rows;       /* enrolled by constructors, before threads exist */
 static bool succeeds;                  /* the process exits with 0; used by the exiting thread */
 
@@ -314,8 +313,7 @@ bool hl_life_is_open(void)
 
 bool hl_life_is_forked(void)
 {
-    return hl_a32_load_acquire(&state) == LIFE_FORKED; /* acquire: pairs with nothing, the child has one
-                                                        * thread */
+    return hl_a32_load_acquire(&state) == LIFE_FORKED; /* acquire: no partner, the child has one thread */
 }
 
 int hl_life_refuse(void)

@@ -82,8 +82,7 @@ void hl_prog_ring_awaited(struct hl_prog_door *d)
 void hl_prog_wake_fenced(void)
 {
     hl_fence_behind_full();
-    hl_prog_ring_sleepers(hl_aptr_load_acquire(&door_now)); /* acquire: the door's words; pairs with the
-                                                             * release in hl_prog_set_door */
+    hl_prog_ring_sleepers(hl_aptr_load_acquire(&door_now)); /* acquire: pairs with hl_prog_set_door */
 }
 
 void hl_prog_wake(void)
@@ -127,8 +126,7 @@ static bool nap_at_door(struct hl_prog_door *d, uint32_t word, uint64_t ns, bool
 
 bool hl_prog_sleep(const struct hl_prog_waits *w, uint64_t ns)
 {
-    struct hl_prog_door *d = hl_aptr_load_acquire(&door_now); /* acquire: the door's words; pairs with the
-                                                               * release in hl_prog_set_door */
+    struct hl_prog_door *d = hl_aptr_load_acquire(&door_now); /* acquire: pairs with hl_prog_set_door */
     struct once o = {w, false};
     if (HL_UNLIKELY(hl_prog_tells)) {
         hl_prog_tell_awaited(w);

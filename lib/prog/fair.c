@@ -4,9 +4,7 @@
 #include "req.h"
 #include "util.h"
 
-#define LISTS                                                                                                \
-    8 /* lists that a thread may search in turn; of more lists some are remembered, chosen at
-                 * random */
+#define LISTS 8 /* lists that a thread may search in turn; of more, random ones are remembered */
 
 HL_THREAD_LOCAL uint32_t hl_fair_drained;
 

@@ -39,8 +39,7 @@ void hl_prog_skip_passes(void);
 void hl_cs_give_way(void) HL_NOINLINE;
 void hl_cs_come_back(void) HL_NOINLINE;
 
-HL_HIDDEN extern HL_THREAD_LOCAL struct hl_cs_outside hl_cs_depth; /* how often the thread is inside each of
-                                                                    * the two */
+HL_HIDDEN extern HL_THREAD_LOCAL struct hl_cs_outside hl_cs_depth; /* how deep the thread is inside each */
 
 HL_INLINE bool hl_prog_is_inside(void)
 {

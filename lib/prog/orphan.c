@@ -166,8 +166,7 @@ static bool none_left(void *rest)
     struct rest *x = rest;
     for (;;) {
         hl_mutex_lock(&lock);
-        bool whole = x->at == 0; /* else it may have missed one: the last of the list takes the place of a
-                                  * removed one */
+        bool whole = x->at == 0; /* else it may have missed one that took the place of a removed one */
         bool done = false;
         struct hl_req *r = next_of(x, &done);
         hl_mutex_unlock(&lock);

@@ -56,8 +56,7 @@ static void make_static(size_t index, int source, int tag)
     r->what = HL_REQ_SEND;
     r->source = source;
     r->tag = tag;
-    hl_a32_store_release(&r->state, HL_REQ_DONE); /* release: pairs with nothing, since the lock publishes
-                                                   * it */
+    hl_a32_store_release(&r->state, HL_REQ_DONE); /* release: no partner, the lock publishes it */
 }
 
 /* Reserves the range and makes the shared completed requests. */

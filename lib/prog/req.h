@@ -47,8 +47,7 @@ enum hl_req_flag {
     HL_REQ_PERSISTENT = 2, /* finishing makes it INACTIVE */
     HL_REQ_CANCELLED = 4,  /* for MPI_Test_cancelled; set before DONE */
     HL_REQ_LOCAL = 8,      /* lives on a caller's stack: finishing does not put it into a pool */
-    HL_REQ_MOVING = 16,    /* for the watchdog: a receive that has its message, while the data are on their
-                            * way */
+    HL_REQ_MOVING = 16,    /* for the watchdog: a receive that has its message, but not yet all data */
 };
 
 #define HL_REQ_BODY 64
@@ -152,8 +151,7 @@ HL_INLINE void hl_req_free(struct hl_req *r);
 struct hl_req_cache {
     struct hl_req *head;
     unsigned count;
-    unsigned most; /* most that it keeps; 0: it keeps none, since it would not go to the pool when the thread
-                    * ends */
+    unsigned most; /* most that it keeps; 0: none, since the pool would not get them when the thread ends */
 };
 HL_HIDDEN extern HL_THREAD_LOCAL struct hl_req_cache hl_req_cache;
 

@@ -24,8 +24,7 @@ static hl_a64 long_ns;  /* when a thread was last seen in a wait that had slept 
 static hl_aptr on_long; /* the function of hl_prog_on_long */
 static hl_a32 waiters;  /* living threads of this process that ever waited: an estimate of its active ones */
 static HL_THREAD_LOCAL bool counted;
-static HL_THREAD_LOCAL bool plain; /* the thread is counted, and there is no watchdog: its waits need nothing
-                                    * more */
+static HL_THREAD_LOCAL bool plain; /* the thread is counted, no watchdog is on: waits need nothing more */
 
 static pthread_key_t leave_key; /* its destructor takes the ending thread out of `waiters` */
 static pthread_once_t leave_once = PTHREAD_ONCE_INIT;
@@ -108,8 +107,7 @@ bool hl_prog_waits_for_long(uint64_t now_ns)
 
 void hl_prog_on_long(void (*fn)(int world))
 {
-    hl_aptr_store_release(&on_long, (void *)(uintptr_t)fn); /* release: pairs with the acquire in
-                                                             * hl_prog_tell_awaited. */
+    hl_aptr_store_release(&on_long, (void *)(uintptr_t)fn); /* release: pairs with hl_prog_tell_awaited. */
 }
 
 /* A wait at which the watchdog looks, too. */
@@ -136,9 +134,8 @@ void hl_prog_tell_awaited(const struct hl_prog_waits *w)
     static HL_THREAD_LOCAL uint64_t told_ns;
     static HL_THREAD_LOCAL int32_t first; /* of many ranks, tells the next ones each time */
     uint64_t now = hl_now_ns();
-    void (*fn)(int world) = (void (*)(int))(uintptr_t)hl_aptr_load_acquire(&on_long); /* acquire: pairs with
-                                                                                       * the release in
-                                                                                       * hl_prog_on_long. */
+    void (*fn)(int world) = (void (*)(int))(uintptr_t)hl_aptr_load_acquire(&on_long); /* acquire: of
+                                                                                       * hl_prog_on_long */
     const struct watched *watched = w->cond == look_and_ask ? w->arg : NULL;
     struct hl_told t = {.first = first};
     hl_prog_tells = false;

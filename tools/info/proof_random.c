@@ -44,8 +44,7 @@ struct oracle {
     MPI_Win win;
     char *base;
     struct slice *model;    /* [ranks] my slice at each */
-    uint64_t *last, *added; /* [ranks] for each rank's counter: the last value that I saw; how often I have
-                             * added */
+    uint64_t *last, *added; /* [ranks] of each counter: the last value that I saw, and how often I added */
     struct operation ops[SLOTS];
     unsigned char *out, *in; /* MESSAGES of MESSAGE bytes each */
     uint64_t done, messages; /* number of operations, and of messages that arrived */

@@ -35,8 +35,7 @@ static bool is_searched(const char *folder)
 
 const char *hl_mx_library_folder(void)
 {
-    static const char *const places[] = {HL_LIBDIR_FROM_BIN, "../lib"}; /* when installed; in the build
-                                                                         * folder */
+    static const char *const places[] = {HL_LIBDIR_FROM_BIN, "../lib"}; /* installed; in the build folder */
     static char *folder;
     char exe[4096];
     ssize_t n = readlink("/proc/self/exe", exe, sizeof exe - 1);

@@ -83,8 +83,7 @@ void hl_mx_signals_restore(void)
 static void random_hex(char out[33])
 {
     unsigned char raw[16];
-    if (getrandom(raw, sizeof raw, 0) != (ssize_t)sizeof raw) { /* a few bytes come in one piece or not at
-                                                                 * all */
+    if (getrandom(raw, sizeof raw, 0) != (ssize_t)sizeof raw) { /* few bytes come at once or not at all */
         int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
         must(fd >= 0 && read(fd, raw, sizeof raw) == (ssize_t)sizeof raw,
              "random numbers (getrandom, /dev/urandom)");

@@ -115,7 +115,7 @@ struct hl_mx_job {
     int epoll, signals;                      /* descriptors */
     int code;                                /* first failure, 0 so far */
     bool ending;                             /* ranks were told to end */
-    bool hurried;                            /* by the user or the timeout: output that nobody reads may be
+    bool hurried;                            /* by the user or timeout: output that nobody reads may be
                                               * lost */
     bool killing;                            /* ranks were sent SIGKILL */
     int64_t kill_at, give_up_at, timeout_at; /* ms of the monotonic clock, 0: not set */
@@ -234,8 +234,7 @@ char **hl_mx_spawn_env(int part); /* the environment of its last rank */
 void hl_mx_pmi_read(int rank);
 void hl_mx_pmi_write(int rank);
 void hl_mx_pmi_died(int rank);
-bool hl_mx_pmi_dies(int but); /* has another rank than `but` closed its socket, so that it will be found
-                               * dead? */
+bool hl_mx_pmi_dies(int but); /* has another rank than `but` closed its socket? It will be found dead. */
 
 /* kvs.c: hl_mx_kvs_put returns false when ranks have put more than is kept for them (16 MiB each). */
 bool hl_mx_kvs_put(const char *key, const char *value);
@@ -275,8 +274,7 @@ void hl_mx_signals_restore(void);
 
 /* job.c: the event loop and the end of a job */
 int64_t hl_mx_now_ms(void);
-void *hl_mx_alloc(size_t bytes); /* zeroed; hl_mx_alloc and hl_mx_realloc end the launcher when there is no
-                                  * memory */
+void *hl_mx_alloc(size_t bytes); /* zeroed; both end the launcher when there is no memory */
 void *hl_mx_realloc(void *old, size_t bytes);
 void hl_mx_watch(int fd, uint32_t events, enum hl_mx_event kind, int rank);
 void hl_mx_rewatch(int fd, uint32_t events, enum hl_mx_event kind, int rank);

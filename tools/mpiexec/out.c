@@ -108,8 +108,7 @@ static void give_up(struct hl_mx_sink *s, int why)
     s->dead = true;
     hl_mx_queue_drop(&s->q, s->q.len);
     if (s == hl_mx.out) {
-        hl_mx_end(left ? 128 + SIGPIPE : 1, 0, HL_MX_GRACE_DEATH); /* the code by which a shell reports
-                                                                    * SIGPIPE */
+        hl_mx_end(left ? 128 + SIGPIPE : 1, 0, HL_MX_GRACE_DEATH); /* as a shell reports SIGPIPE */
         if (!left) {
             hl_mx_say("cannot write standard output: %s; ending the job", strerror(why));
         }
