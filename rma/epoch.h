@@ -37,7 +37,7 @@ enum hl_epoch_how {
 };
 
 /* Entries are 0, or target + 1 in the lower half and enum hl_epoch_how in the upper half. Linear probing;
- * deletion shifts later entries back. `moves` tells readers who found nothing that entries moved, so that
+ * deletion shifts later entries back. `moves` tells readers that found nothing that entries moved, so that
  * they look again. */
 struct hl_epoch_table {
     struct hl_epoch_table *smaller; /* the outgrown one: readers may still be inside, so it is freed with the

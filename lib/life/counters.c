@@ -13,8 +13,7 @@
 
 #define KEY 24
 
-static unsigned ends; /* how often the library has ended in this process, as a key can be put only once;
-                       * guarded by life.c's lock */
+static unsigned ends; /* ends of the library so far: a key is put once; guarded by life.c's lock */
 
 static void name_key(char key[KEY])
 {

@@ -1,9 +1,10 @@
-/* Who uses the library, and from when to when.
+/* The users of the library, and its states from the first open to the last close.
  *
  *   CLOSED --first hl_life_open--> OPEN --last hl_life_close--> CLOSED --> ...
  *                                  OPEN --of sessions alone--> IDLE --hl_life_open--> OPEN
  *                                                              IDLE --exit--> CLOSED
- * A forked child is in none of these states: it says so and can never open. */
+ * A forked child is in none of these states (LIFE_FORKED): its calls are errors that say so, and it can never
+ * open. */
 #include "life.h"
 
 #include "atomic.h"

@@ -82,9 +82,8 @@ HL_INLINE bool hl_req_has(const struct hl_req *r, int flags)
 
 HL_INLINE void hl_req_mark(struct hl_req *r, enum hl_req_flag flag)
 {
-    hl_a8_store_relaxed(&r->flags, (uint8_t)(hl_a8_load_relaxed(&r->flags) | flag)); /* relaxed: changed
-                                                                                      * before ACTIVE or
-                                                                                      * before DONE. */
+    /* relaxed: changed before ACTIVE or before DONE. */
+    hl_a8_store_relaxed(&r->flags, (uint8_t)(hl_a8_load_relaxed(&r->flags) | flag));
 }
 
 /* Body of HL_REQ_RMA. */

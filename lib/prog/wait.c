@@ -134,8 +134,8 @@ void hl_prog_tell_awaited(const struct hl_prog_waits *w)
     static HL_THREAD_LOCAL uint64_t told_ns;
     static HL_THREAD_LOCAL int32_t first; /* of many ranks, tells the next ones each time */
     uint64_t now = hl_now_ns();
-    void (*fn)(int world) = (void (*)(int))(uintptr_t)hl_aptr_load_acquire(&on_long); /* acquire: of
-                                                                                       * hl_prog_on_long */
+    /* acquire: pairs with the release in hl_prog_on_long. */
+    void (*fn)(int world) = (void (*)(int))(uintptr_t)hl_aptr_load_acquire(&on_long);
     const struct watched *watched = w->cond == look_and_ask ? w->arg : NULL;
     struct hl_told t = {.first = first};
     hl_prog_tells = false;
