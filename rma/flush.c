@@ -7,7 +7,8 @@
 #include "fault.h"
 #include "rx.h"
 
-/* Of an operation that its call found right: attached memory can have gone since. */
+/* Reports an operation that failed after its call had found no fault; attached memory may have been detached
+ * since. */
 static int tell_failed(const struct hl_win *w, int target, int rc)
 {
     return hl_err_say(rc,
@@ -22,7 +23,7 @@ static int take_all_errors(struct hl_win *w)
     int failed = 0;
     /* acquire: the error words; pairs with the addition in hl_lane_error_keep. */
     uint64_t errors = hl_a64_load_acquire(&hl_lane_errors);
-    /* relaxed, both: of several threads one or more look. */
+    /* relaxed, both: of several threads one or more look at the words. */
     if (hl_a64_load_relaxed(&w->errors_seen) == errors) {
         return 0;
     }
@@ -45,10 +46,11 @@ int hl_flush_take_errors(struct hl_win *w, int target)
     return failed == 0 ? 0 : tell_failed(w, target, failed);
 }
 
-/* The death of a target whose memory is mapped; a flush of all targets (-1) tells it once. */
+/* HL_ERR_PROC_ABORTED when a target whose memory is mapped has died; a flush of all targets (-1) reports it
+ * once. */
 static int mourn(struct hl_win *w, int target)
 {
-    /* relaxed: a guess; full: one of several threads tells. */
+    /* relaxed: a guess; full: one of several threads reports. */
     if (target < 0 && (hl_a8_load_relaxed(&w->news) == 0 || hl_a8_xchg_full(&w->news, 0) == 0)) {
         return 0;
     }
@@ -110,7 +112,7 @@ int hl_win_flush(struct hl_win *w, int target)
     return flush_targets(w, target, HL_REMOTE);
 }
 
-/* Names what is wrong with a flush of `target` (-1: all). */
+/* The error that says why `target` (-1: all) cannot be flushed now. */
 static HL_COLD int flush_error(struct hl_win *w, int target)
 {
     if (w == NULL) {

@@ -1,5 +1,5 @@
-/* Put, Get and their request and large-count forms: the short way (fast.h), else handles resolved and one
- * path (xfer.c). */
+/* Entry points of Put, Get and their forms with a request or a large count: the short way (fast.h), else
+ * handles are resolved and xfer.c does the rest. */
 #include "fast.h"
 
 #include "api.h"
@@ -30,7 +30,7 @@ HL_INLINE int issue_far(void *origin, size_t len, const char *func, int target, 
     return hl_win_end((MPI_Win)(void *)w, func, rc);
 }
 
-/* The thread's next put may go where this one went. */
+/* Notes this put, so that the thread's next one to the same target can go the same way. */
 HL_INLINE void remember_put(struct hl_win *w, int target, int64_t count, MPI_Datatype type)
 {
     hl_lane_remember((struct hl_lane_last){.win = w,
@@ -49,8 +49,8 @@ static HL_NOINLINE int put_direct(void *origin, size_t len, const char *func, in
     return issue_far(origin, len, func, target, where, w, HL_PUT);
 }
 
-/* That the chain of a lane has a record of this target proves that its lock is taken, if it needs one: the
- * end of an epoch sends all chains. */
+/* Puts into memory that is not mapped. A chain with a record of this target proves that the target's lock is
+ * taken, if it needs one: the end of an epoch sends all chains. */
 HL_INLINE int put_now(void *origin, size_t len, const char *func, int target, uint64_t where, int64_t count,
                       struct hl_tail tail)
 {
@@ -66,7 +66,8 @@ HL_INLINE int put_now(void *origin, size_t len, const char *func, int target, ui
     return rc;
 }
 
-/* Behind the thread's accumulates; by a jump, so that those who have none need no frame for this. */
+/* A put that first waits for the thread's accumulates. Entered by a jump, so that other puts need no stack
+ * frame. */
 static HL_NOINLINE int put_behind(void *origin, size_t len, const char *func, int target, uint64_t where,
                                   int64_t count, struct hl_tail tail)
 {
@@ -74,7 +75,7 @@ static HL_NOINLINE int put_behind(void *origin, size_t len, const char *func, in
     return put_now(origin, len, func, target, where, count, tail);
 }
 
-/* Memory that is not mapped: of other nodes, and private memory of this one. */
+/* A put to memory that is not mapped: of another node, or private memory of this one. */
 static HL_NOINLINE int put_far(void *origin, size_t len, const char *func, int target, uint64_t where,
                                int64_t count, struct hl_tail tail)
 {
@@ -84,7 +85,8 @@ static HL_NOINLINE int put_far(void *origin, size_t len, const char *func, int t
     return put_now(origin, len, func, target, where, count, tail);
 }
 
-/* The call, to the same target as the thread's last put, says the same but for displacement and origin. */
+/* Does the call, whose target is that of the thread's last put, repeat that put but for displacement and
+ * origin? */
 HL_INLINE bool is_again(const void *origin, int64_t origin_count, MPI_Datatype origin_type, int64_t disp,
                         int64_t target_count, struct hl_tail tail)
 {
@@ -137,7 +139,7 @@ int hl_move_nowhere(MPI_Win win, const char *func)
     return hl_win_raise(NULL, win, func, hl_win_bad());
 }
 
-/* The long way of any call. */
+/* The long way of each call. */
 HL_INLINE int move_anyhow(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target,
                           int64_t disp, int64_t target_count, struct hl_move_call call)
 {
@@ -153,8 +155,9 @@ HL_INLINE int move_anyhow(void *origin, int64_t origin_count, MPI_Datatype origi
     return hl_win_end(call.tail.win, call.how->func, hl_win_xfer(&m));
 }
 
-/* One row a call: its name here and for users, direction, ends. Both ways have a function for each call, to
- * which the short way jumps: put_all, put_any, and put_how, which names them, and so on. */
+/* One row for each call: its name here and for users, direction, and functions for mapped and other memory.
+ * For each call the long way and the way between have a function to which the short way jumps: put_all,
+ * put_any, and put_how, which names them, and so on. */
 #define CALLS(X)                                                                                             \
     X(put, MPI_Put, HL_PUT, put_copy, put_far)                                                               \
     X(put_c, MPI_Put_c, HL_PUT, put_copy, put_far)                                                           \
@@ -184,7 +187,8 @@ static HL_NOINLINE int wake_after_put(void)
     return MPI_SUCCESS;
 }
 
-/* It does not go as the last one did: all arguments from what is remembered. */
+/* The put cannot go as the last one did: it is done by the short way, with all arguments from what is
+ * remembered. */
 HL_INLINE int move_anew(void *origin, int64_t disp, const struct hl_mover *how)
 {
     const struct hl_lane_last *l = &hl_lane_last;
@@ -196,7 +200,7 @@ HL_INLINE int move_anew(void *origin, int64_t disp, const struct hl_mover *how)
 
 typedef int put_rest_fn(void *origin, int64_t disp);
 
-/* The same by a caller that has the lane's lease. */
+/* The same for a caller that has the lane's lease: leaves it first. */
 HL_INLINE int leave_lane(void *origin, int64_t disp, put_rest_fn *anew)
 {
     hl_lane_short_leave(hl_lane_last.lane, true);
@@ -217,9 +221,9 @@ HL_INLINE int put_again(void *origin, int64_t disp, put_rest_fn *anew, put_rest_
     }
 }
 
-/* Counts stay as the user's call has them, in their registers; and what is not so goes on by a jump, so that
- * the short way needs no register saved for it. (put_chained, put_unlike, put_anew, put_leave_anew, and those
- * of put_c.) */
+/* Counts stay in their registers as the user's call has them. A call that does not repeat the last one goes
+ * on by a jump, so that the short way saves no register for it. (put_chained, put_unlike, put_anew,
+ * put_leave_anew, and those of put_c.) */
 #define CALLS(X)                                                                                             \
     X(put, int)                                                                                              \
     X(put_c, int64_t)
@@ -255,7 +259,7 @@ int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_data
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     void *origin = (void *)(uintptr_t)origin_addr;
-    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) { /* mapped memory falls through */
+    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) { /* puts to mapped memory usually skip this */
         return put_chained(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
                            target_datatype, win);
     }
@@ -268,7 +272,7 @@ int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     void *origin = (void *)(uintptr_t)origin_addr;
-    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) { /* mapped memory falls through */
+    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) { /* puts to mapped memory usually skip this */
         return put_c_chained(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
                              target_datatype, win);
     }
@@ -294,15 +298,15 @@ int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_da
 
 /* ---- with a request ---- */
 
-/* The last three of nine arguments (as hl_tail in fast.h). */
+/* The last three of nine arguments, passed by value on the stack. */
 struct request_tail {
     MPI_Datatype target_type;
     MPI_Win win;
     MPI_Request *request;
 };
 
-/* True: nothing is left of it that its request would wait for: a target that is mapped, or a put that joins a
- * lane's chain, for which the data was copied. */
+/* Does an operation at once if it can; true when its request has nothing to wait for: the target is mapped,
+ * or the put joined a lane's chain, which copies the data. */
 HL_INLINE bool is_done_at_once(const struct hl_move *m, MPI_Datatype type)
 {
     const struct hl_win *w = m->win;
@@ -341,7 +345,7 @@ static int start_move(struct hl_move *m, const struct request_tail *tail, const 
     return hl_win_end(tail->win, func, rc);
 }
 
-/* Which call it is: constants to the compiler (as hl_mover in fast.h). */
+/* Which call it is; constants to the compiler. */
 struct starter {
     enum hl_dir dir;
     const char *func;
@@ -354,7 +358,7 @@ struct request_call {
     const struct starter *how;
 };
 
-/* The short way: all is done when the call returns, so the shared completed request serves everybody. */
+/* The short way: all is done when the call returns, so it gives the user the shared completed request. */
 HL_INLINE int start_call(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target,
                          int64_t disp, int64_t target_count, struct request_call call)
 {
@@ -365,7 +369,7 @@ HL_INLINE int start_call(void *origin, int64_t origin_count, MPI_Datatype origin
     if (HL_UNLIKELY(w == NULL)) {
         return hl_move_nowhere(call.tail.win, how->func);
     }
-    call.tail.win = (MPI_Win)(void *)(uintptr_t)w; /* the same: one register for both */
+    call.tail.win = (MPI_Win)(void *)(uintptr_t)w; /* the same value, so that one register holds both */
     if (HL_UNLIKELY((uint32_t)target >= (uint32_t)w->size || origin_type != call.tail.target_type ||
                     origin_count != target_count || origin == NULL || !hl_is_address(call.tail.request))) {
         return how->any(origin, origin_count, origin_type, target, disp, target_count, call.tail);
@@ -399,7 +403,7 @@ HL_INLINE int start_any(void *origin, int64_t origin_count, MPI_Datatype origin_
     return start_move(&m, &call.tail, call.how->func);
 }
 
-/* One row a call: its name here and for users, direction. */
+/* One row for each call: its name here and for users, direction. */
 #define CALLS(X)                                                                                             \
     X(rput, MPI_Rput, HL_PUT)                                                                                \
     X(rput_c, MPI_Rput_c, HL_PUT)                                                                            \
