@@ -1,4 +1,4 @@
-/* The job's facts, the index of the ranks of this node, and the ways to the launcher at the job's end. */
+/* Facts of the job, the index of the ranks of this node, and the calls that ask the launcher. */
 #include "job.h"
 
 #include "err.h"

@@ -1,4 +1,4 @@
-/* Start-up: opening, the key-value space in pieces that any launcher takes, the end. */
+/* Start-up: opening, values in pieces that any launcher takes, the end of the job. */
 #include "boot.h"
 #include "atomic.h"
 #include "boot_code.h"
@@ -27,19 +27,20 @@ struct hl_boot hl_boot;
 
 static const struct hl_boot_method *method; /* NULL until opened; read-only afterwards */
 static struct hl_boot_job job;
-static pid_t owner; /* process that opened; 0: nobody has */
-static bool closed; /* the launcher knows that leaving is fine; guarded by `turn` */
+static pid_t owner; /* process that opened; 0: not opened */
+static bool closed; /* the launcher was told that this rank may leave; guarded by `turn` */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
-/* Notices that came while the ranks of the node met; written while opening, then the taker's. */
+/* Notices that came while the ranks of the node met. Written while opening; then only the thread that
+ * takes notices uses them. */
 static struct hl_notices early;
-static hl_a32 n_early; /* atomic: of them */
+static hl_a32 n_early; /* atomic: number of early notices */
 
-static hl_a32 fencing; /* atomic: threads in hl_boot_fence */
+static hl_a32 fencing; /* atomic: number of threads in hl_boot_fence */
 
 enum { KEY = 64, READ_MS = 200, FLUSH_MS = 500, FLUSH_SECONDS = 1, ABORT_SECONDS = 3 };
 
-/* Under a foreign launcher the secret goes through its key-value space. */
+/* Under a foreign launcher rank 0 draws the secret and puts it into the key-value space. */
 static int agree_secret(void)
 {
     char hex[33];
@@ -68,7 +69,7 @@ static int agree_secret(void)
     return 0;
 }
 
-/* Number of the group that this rank looks for on its node, -1: none. */
+/* Number of the clique (HOTLANE_CLIQUES) whose ranks this one looks for on its node; -1: none. */
 static int clique(void)
 {
     if (job.size == 1 || !strcmp(hl_conf.near, "0") || !strcmp(hl_conf.near, "none")) {
@@ -94,7 +95,7 @@ static int piece_key(char key[KEY], int rank, const char *name, size_t piece)
     return n < KEY ? 0 : hl_err_say(HL_ERR_INTERN, "key %s is too long", name);
 }
 
-/* Puts `text` in pieces; `piece` has room for one. */
+/* Puts `text` in pieces; `piece` is a buffer for one of them. */
 static int put_text(const char *key, const char *text, char *piece)
 {
     char name[KEY];
@@ -130,14 +131,14 @@ int hl_boot_put(const char *key, const void *data, size_t len)
     return rc;
 }
 
-/* One piece of a value. */
+/* Gets one piece of a value. */
 static int get_piece(int rank, const char *name, char *piece, size_t cap)
 {
     hl_stat_rank_add(HL_STAT_RANK_launcher_gets, 1);
     return method->get(rank, name, piece, cap);
 }
 
-/* Fetches all pieces into *text, which the caller frees; *data_len is what the first one promises. */
+/* Gets all pieces as *text, which the caller frees; *data_len: bytes of the value, by the first piece. */
 static int get_text(int rank, const char *key, char **text, size_t *data_len)
 {
     char name[KEY];
@@ -173,6 +174,7 @@ static int get_text(int rank, const char *key, char **text, size_t *data_len)
     return 0;
 }
 
+/* hl_boot_get without the shelf. */
 static int ask_launcher(int rank, const char *key, void *data, size_t cap, size_t *len)
 {
     char *text = NULL;
@@ -202,7 +204,7 @@ int hl_boot_get(int rank, const char *key, void *data, size_t cap, size_t *len)
 int hl_boot_fence(void)
 {
     hl_hang_fence();
-    /* relaxed, both: who asks is inside itself, or asks again. */
+    /* relaxed, both: callers of hl_boot_in_fence are in a fence themselves, or ask again later. */
     hl_a32_add_relaxed(&fencing, 1);
     int rc = method->fence(-1, NULL, NULL);
     hl_a32_add_relaxed(&fencing, UINT32_MAX);
@@ -211,7 +213,7 @@ int hl_boot_fence(void)
 
 bool hl_boot_in_fence(void)
 {
-    return hl_a32_load_relaxed(&fencing) != 0; /* relaxed: as above. */
+    return hl_a32_load_relaxed(&fencing) != 0; /* relaxed: only a number; nothing is ordered by it. */
 }
 
 /* Flushes a stream unless another thread is inside it: a dying process must not wait for a lock. */
@@ -236,8 +238,8 @@ static void leave_now(int unused)
     _exit(last_code);
 }
 
-/* What follows may wait for ever: this process leaves all the same, and its code tells the launcher. A signal
- * of this thread, so that nothing else need go on. */
+/* Makes this process leave in `seconds` even if the next step waits for ever; its exit code then tells the
+ * launcher. The alarm may come to this thread, so no other thread need run. */
 static void leave_within(unsigned seconds, int code)
 {
     struct sigaction leave = {.sa_handler = leave_now};
@@ -250,13 +252,13 @@ static void leave_within(unsigned seconds, int code)
     pthread_sigmask(SIG_UNBLOCK, &alarms, NULL);
 }
 
-/* Flushes the program's files as well, in a thread of its own: some stream may be locked for ever. (glibc
- * takes the newest first and the three standard ones, of which stdin may have a reader inside, last.) */
+/* Flushes the program's files in a thread of its own, since some stream may be locked for ever. (glibc takes
+ * the newest files first and the three standard ones, of which stdin may have a reader inside, last.) */
 static void flush_for_a_while(void)
 {
     pthread_t t;
     struct timespec end;
-    bool runs = pthread_create(&t, NULL, flush_all, NULL) == 0; /* with signals: see hl_job_exit */
+    bool runs = pthread_create(&t, NULL, flush_all, NULL) == 0; /* no signals are blocked: SIGALRM may come */
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_nsec += FLUSH_MS * 1000000L;
     end.tv_sec += end.tv_nsec / 1000000000;
@@ -266,8 +268,8 @@ static void flush_for_a_while(void)
     }
 }
 
-/* Foreign launchers may end a job without another look at its pipes (Hydra does): whoever reads this one gets
- * a moment, before the launcher hears of the end. Ours needs none. */
+/* Gives the reader of a pipe up to READ_MS before the launcher hears of the end: foreign launchers may end a
+ * job without another look at its pipes (Hydra does). Ours does not. */
 static void let_be_read(int fd)
 {
     struct stat what;
@@ -279,12 +281,12 @@ static void let_be_read(int fd)
     }
 }
 
-/* What this process has said comes out. */
+/* Flushes this process's streams and gives their readers time. */
 static void say_last(int code)
 {
     flush_if_free(stdout);
     flush_if_free(stderr);
-    /* A handler of what was raised within malloc ends here, too: a new thread waits for malloc's lock. */
+    /* In a handler of a signal raised within malloc, pthread_create waits for malloc's lock for ever. */
     leave_within(FLUSH_SECONDS, code);
     flush_for_a_while();
     alarm(0);
@@ -299,7 +301,7 @@ static void end_job(int code)
     if (hl_boot_is_mine()) {
         hl_stat_print_none(code);
         say_last(code);
-        leave_within(ABORT_SECONDS, code); /* PMIx's libraries wait for their server */
+        leave_within(ABORT_SECONDS, code); /* PMIx_Abort waits for its server without limit */
         method->abort(code);
     }
 }
@@ -338,7 +340,7 @@ int hl_boot_keep_notice(int rank, int code)
     if (!hl_notices_put(&early, rank, code)) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the news that rank %d has died", rank);
     }
-    hl_a32_store_relaxed(&n_early, (uint32_t)early.count); /* relaxed: no other thread is there yet. */
+    hl_a32_store_relaxed(&n_early, (uint32_t)early.count); /* relaxed: there is no other thread yet. */
     return 0;
 }
 
@@ -354,16 +356,16 @@ int hl_boot_watch_take(int *rank, int *code)
     if (!hl_notices_take(&early, rank, code)) {
         return method->watch_take(rank, code);
     }
-    hl_a32_store_relaxed(&n_early, (uint32_t)early.count); /* relaxed: one thread takes, as of `early`. */
+    hl_a32_store_relaxed(&n_early, (uint32_t)early.count); /* relaxed: a hint; only this thread takes. */
     return 1;
 }
 
 static int open_once(void)
 {
-    static const char *const names[] = {"auto", "pmi1", "pmix", "self"}; /* as in the table of variables */
+    static const char *const names[] = {"auto", "pmi1", "pmix", "self"}; /* in the order of lib/conf/vars.h */
     int rc = hl_boot_choose(names[hl_conf.boot], hl_conf_env, &method, &job);
     if (!rc) {
-        hl_log_identify("rank", job.rank); /* for lines about waiting for the others */
+        hl_log_identify("rank", job.rank); /* so early: lines about waiting for other ranks need it */
     }
     if (!rc) {
         rc = agree_secret();
@@ -382,7 +384,7 @@ static int open_once(void)
     hl_boot.method = method->name;
     hl_boot.reason = job.why;
     hl_boot.goes_on = job.goes_on;
-    /* Ours waits for the process that it has started, which leads a group; not for what a script starts. */
+    /* Our launcher waits for the process that it started, a group leader; not for what a script starts. */
     hl_boot.stops_told = job.has_secret && getpgrp() == getpid();
     return hl_boot_node_prove(method, clique());
 }

@@ -1,5 +1,4 @@
-/* How was this process started? By what its environment offers, and never by guessing "alone" when it was
- * not. */
+/* How this process was started: the environment says so. It never runs alone when it is one of several. */
 #include "boot_method.h"
 #include "err.h"
 
@@ -9,9 +8,9 @@
 
 extern char **environ;
 
-enum { MARK = 160 }; /* room for the mark with its name */
+enum { MARK = 160 }; /* bytes for the mark with its name */
 
-/* In the order of preference; self last. */
+/* In the order of preference; self is the last. */
 static const struct hl_boot_method *const methods[] = {
     &hl_boot_pmi1,
 #if HL_PMIX
@@ -38,7 +37,7 @@ static const char one_program[] = "a rank may run one MPI program at a time, and
 /* Variables that say "one of many". SLURM_NTASKS is not among them: every batch script has it. */
 static const struct sign {
     const char *name;
-    bool count; /* means many when a number above 1; else by being there */
+    bool count; /* true: means "many" if its number is above 1; false: if it is set */
     const char *fix;
 } signs[] = {
     {"SLURM_STEP_NUM_TASKS", true,
@@ -61,8 +60,8 @@ static bool says_many(const struct sign *s, const char *value)
     return value && *value && (!s->count || strtol(value, NULL, 10) > 1);
 }
 
-/* Refuses to run alone when the environment says that there are others. `tried`: why no other method came
- * about; `taken`: see struct hl_boot_job. */
+/* Refuses to run alone when the environment says that there are others. `tried`: why other methods failed;
+ * `taken`: that of struct hl_boot_job. */
 static int refuse_if_many(hl_boot_env_fn *env, const char *tried, bool taken)
 {
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
@@ -82,8 +81,9 @@ static int refuse_if_many(hl_boot_env_fn *env, const char *tried, bool taken)
     return 0;
 }
 
-/* What the mark says: under which launcher its rank runs. A launcher that the rank starts in its turn changes
- * some of that, also one that serves nobody, and then the mark excuses nothing. */
+/* Writes the mark, which says under which launcher this rank runs. A launcher that the rank itself
+ * starts changes some of these variables, even one that serves no start-up, and then the mark does not
+ * count any more. */
 static const char *launcher_mark(hl_boot_env_fn *env, char *out, size_t cap)
 {
     static const char *const names[] = {"SLURM_STEP_NUM_TASKS", "SLURM_STEP_ID",        "SLURM_PROCID",
@@ -96,8 +96,8 @@ static const char *launcher_mark(hl_boot_env_fn *env, char *out, size_t cap)
     return out;
 }
 
-/* Was this process started by a rank, and not by a launcher that the rank started? The rank's own launcher
- * has left no PMI variable. */
+/* True when this process was started by a rank, and not by a launcher that the rank has started. (The PMI
+ * variables of the rank's own launcher were removed.) */
 static bool is_inside(hl_boot_env_fn *env)
 {
     char mark[MARK];
@@ -166,8 +166,8 @@ static bool is_launchers(const char *pair)
     return !strncmp(pair, "PMI_", 4) || !strncmp(pair, "PMIX_", 5);
 }
 
-/* The mark takes the place of a variable that goes: adding one would move the array under threads that read
- * it. */
+/* The mark takes the place of a removed variable: adding one would move the array while other threads
+ * may read it. */
 void hl_boot_hide_launcher(hl_boot_env_fn *env)
 {
     static char mark[MARK];
@@ -182,7 +182,7 @@ void hl_boot_hide_launcher(hl_boot_env_fn *env)
         } else if (is_launchers(*e) && n < sizeof name) {
             memcpy(name, *e, n);
             name[n] = 0;
-            unsetenv(name); /* moves the later ones down: look at this place again */
+            unsetenv(name); /* moves the later variables down, so this place is looked at again */
         } else {
             e++;
         }

@@ -1,4 +1,4 @@
-/* One program of a rank at a time speaks with its launcher: what two would ask at once gets mixed answers. */
+/* Claims: only one program of a rank at a time speaks with its launcher, or answers would be mixed up. */
 #include "boot_method.h"
 #include "err.h"
 #include "util.h"
@@ -14,25 +14,25 @@
 
 enum { PATIENCE_MS = 100 };
 
-/* An abstract name in /proc/net/unix, which goes with the process. */
+/* The abstract socket name of a claim; it ends with the process. Returns the address's length. */
 static socklen_t name_of(const char *launcher, struct sockaddr_un *a)
 {
-    uint64_t key[2] = {geteuid(), 0}; /* makes it short, not secret */
+    uint64_t key[2] = {geteuid(), 0}; /* the hash makes the name short, not secret */
     *a = (struct sockaddr_un){.sun_family = AF_UNIX};
     int n = snprintf(a->sun_path + 1, sizeof a->sun_path - 1, "hotlane/%016jx/claim",
                      (uintmax_t)hl_siphash(key, launcher, strlen(launcher)));
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
-/* The process of this user that has the name, 0 for none: another user's claim is not believed, and a child
- * that its holder forked may keep the socket of a dead one. */
+/* The living process of this user that holds the name; 0: none. Another user's claim does not count, nor does
+ * that of a dead process whose forked child has kept the socket. */
 static pid_t claim_holder(const struct sockaddr_un *a, socklen_t len)
 {
     struct ucred who;
     socklen_t size = sizeof who;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     int no = fd < 0;
-    /* Refused: it is between its bind and its listen. */
+    /* ECONNREFUSED: the holder is between its bind and its listen. */
     for (int i = 0; i < PATIENCE_MS && fd >= 0; i++) {
         no = connect(fd, (const struct sockaddr *)a, len);
         if (!no || errno != ECONNREFUSED) {

@@ -89,7 +89,7 @@ int hl_boot_code_read(const char *text, void *data, size_t data_len)
             p[at + i] = (unsigned char)(v >> (16 - 8 * i));
         }
         if (take < 3 && (v & (0xffffffu >> (8 * take)))) {
-            return -1; /* bits that carry nothing must be zero */
+            return -1; /* unused bits must be zero */
         }
     }
     return 0;

@@ -1,4 +1,4 @@
-/* Who shares this node: proof by an abstract socket, and the board of shared memory that follows from it. */
+/* The ranks that share this node, proved by an abstract socket, and the node's board of shared memory. */
 #include "boot_node.h"
 #include "boot.h"
 #include "err.h"
@@ -20,13 +20,12 @@
 
 enum { MEET_SECONDS = 20, SHELF_SECONDS = 5, CPU_WORDS = 128 /* 8192 CPUs, the most that Linux counts */ };
 
-/* First words on a connection, in both directions. */
+/* The first message on a connection, in both directions. */
 struct node_hello {
     uint64_t nonce;
-    int32_t rank;    /* who speaks */
-    int32_t members; /* leader to member: how many world ranks follow */
-    uint64_t
-        cpus[CPU_WORDS]; /* a bit for each that the speaker may use; leader to member: that any of them may */
+    int32_t rank;             /* world rank of the sender */
+    int32_t members;          /* leader to member: how many world ranks follow */
+    uint64_t cpus[CPU_WORDS]; /* bit i: the sender (from the leader: any rank of the group) may use CPU i */
 };
 
 struct member {
@@ -35,11 +34,11 @@ struct member {
 
 static struct {
     const struct hl_boot_method *method;
-    int meet; /* listener of the leader or connection of a member, -1: none */
-    bool leads;
-    struct member *member; /* leader: those who came, without itself */
+    int meet;              /* the leader's listener, or a member's connection to the leader; -1: none */
+    bool leads;            /* this rank is the leader */
+    struct member *member; /* leader: the ranks that have connected */
     int members, cap;
-    uint64_t cpus[CPU_WORDS]; /* a bit for each that this process may use; leader: or one who came */
+    uint64_t cpus[CPU_WORDS]; /* bit i: this process (in the leader: or a member) may use CPU i */
     int *world;               /* hl_job.node_world */
 } node = {.meet = -1};
 
@@ -70,7 +69,7 @@ static bool same_user(int fd)
     return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &u, &len) && u.uid == geteuid();
 }
 
-/* Keeps a connection; who it is will be asked after the fence. */
+/* Keeps a connection; the rank at its other end is read after the fence. */
 static void take_member(int fd)
 {
     if (!same_user(fd)) {
@@ -81,7 +80,7 @@ static void take_member(int fd)
         int cap = node.cap ? node.cap * 2 : 64;
         struct member *m = realloc(node.member, sizeof *m * (size_t)cap);
         if (!m) {
-            close(fd); /* it becomes a group of one, and says so */
+            close(fd); /* that rank becomes a group of one, and logs it */
             return;
         }
         node.member = m;
@@ -90,7 +89,7 @@ static void take_member(int fd)
     node.member[node.members++] = (struct member){-1, fd};
 }
 
-/* The CPUs that this process may use: as its binding, a control group or a batch system's step leave them. */
+/* Reads which CPUs this process may use, by its binding, its control group and the step of a batch system. */
 static void read_cpus(void)
 {
     memset(node.cpus, 0, sizeof node.cpus);
@@ -114,8 +113,7 @@ static int count_node_cpus(const uint64_t cpus[CPU_WORDS])
     return n;
 }
 
-/* Reads who the members are. A rank says it before it enters the fence, so after the fence nobody is waited
- * for. */
+/* Reads the ranks of the members. Each sends its own before it enters the fence, so this needs no waiting. */
 static void ask_members(void)
 {
     struct node_hello h;
@@ -133,8 +131,8 @@ static void ask_members(void)
     node.members = known;
 }
 
-/* Takes all who are at the door; called while the fence waits, so that a full backlog cannot hold up those
- * who must enter the fence after connecting. */
+/* Accepts all waiting connections. It is called while the fence waits, since ranks that find the backlog full
+ * could not enter the fence. */
 static void take_members(void *unused)
 {
     (void)unused;
@@ -155,7 +153,8 @@ static void nap_us(long us)
     nanosleep(&t, NULL);
 }
 
-/* Binds the meeting place or connects to who did. Returns 0, or -errno when this rank must stay alone. */
+/* Binds the meeting socket, or connects to the rank that has bound it. Returns 0, or -errno when this
+ * rank must stay alone. */
 static int meet_clique(int clique)
 {
     struct sockaddr_un a;
@@ -177,7 +176,7 @@ static int meet_clique(int clique)
         if (!connect(node.meet, (struct sockaddr *)&a, len)) {
             return same_user(node.meet) ? 0 : -EPERM;
         }
-        /* not listening yet, backlog full, or its leader left in between */
+        /* These mean: it does not listen yet, its backlog is full, or its leader has left in between. */
         if (errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR) {
             return -errno;
         }
@@ -249,7 +248,7 @@ static int lead_node(void)
     return tell_members();
 }
 
-/* Waits until the leader's socket has something. The launcher's hang-up ends the wait too. */
+/* Waits until there is something to read from the leader. The launcher's hang-up is an error. */
 static int await_leader(void)
 {
     struct pollfd p[2] = {{node.meet, POLLIN, 0}, {node.method->watch_fd(), POLLIN, 0}};
@@ -269,7 +268,7 @@ static int await_leader(void)
     return kept;
 }
 
-/* A member's part after the fence. Returns 1 when the leader did not want us. */
+/* A member's part after the fence. Returns 1 when the leader has refused this rank. */
 static int follow_leader(void)
 {
     int rc = await_leader();
@@ -359,7 +358,7 @@ void hl_boot_node_close(void)
     node.meet = -1;
 }
 
-/* One message, with the descriptor if there is one. */
+/* Sends a member the board's size, with the descriptor unless it is -1. */
 static int pass(int to, size_t bytes, int fd)
 {
     union {
@@ -381,7 +380,7 @@ static int pass(int to, size_t bytes, int fd)
     return sendmsg(to, &m, MSG_NOSIGNAL) == (ssize_t)sizeof words ? 0 : -1;
 }
 
-/* The descriptor in the leader's message; -1 in *fd when it came without one. */
+/* Receives the descriptor from the leader; *fd is -1 when the message came without one. */
 static int receive_fd(size_t bytes, int *fd)
 {
     union {
@@ -416,7 +415,8 @@ static int receive_fd(size_t bytes, int *fd)
                       (unsigned long long)words[1]);
 }
 
-/* The leader's descriptor goes to all members, who take theirs; -1 goes as well. It is closed on failure. */
+/* The leader sends its descriptor, which may be -1, to all members; each member receives it. On failure
+ * *fd is closed. */
 static int share_file(size_t bytes, const char *what, int *fd)
 {
     int rc = node.leads ? 0 : receive_fd(bytes, fd);
@@ -444,7 +444,7 @@ int hl_boot_node_file(int (*make)(int ranks), int *fd)
     return share_file(0, "the node's file", fd);
 }
 
-/* Bytes of the shelf behind the board: ranks that all share one node need none. */
+/* Bytes of the shelf behind the board; 0 when all ranks of the job share one node, since they need none. */
 static size_t shelf_bytes(void)
 {
     bool useful = hl_job.node_size > 1 && hl_job.node_size < hl_job.size;

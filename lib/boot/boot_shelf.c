@@ -1,4 +1,4 @@
-/* The node's shelf of values. */
+/* The node's shelf: values that its ranks have fetched or put. */
 #include "boot_shelf.h"
 #include "err.h"
 #include "stat.h"
@@ -19,19 +19,19 @@ static uint64_t next_version(uint64_t state)
     return (state >> VERSION_SHIFT) + 1;
 }
 
-/* Makes the slot mine if its state is still `seen`; *mine is then its state. */
+/* Claims the slot if its state is still `seen`; *mine is its new state. */
 static bool claim_slot(const struct hl_shelf *s, struct hl_shelf_slot *slot, uint64_t seen, uint64_t *mine)
 {
     *mine = next_version(seen) << VERSION_SHIFT | (uint64_t)(s->me + 1) << WHO_SHIFT;
-    /* acquire: after what the last claimer wrote. */
+    /* acquire: this rank's bytes come after those of the last claimer; pairs with the release in lay. */
     if (!hl_a64_cas_acquire(&slot->state, &seen, *mine)) {
         return false;
     }
-    hl_fence_release(); /* the claim before the bytes: pairs with the fence in copy_shelf_value */
+    hl_fence_release(); /* the claim is seen before the bytes; pairs with the fence in copy_shelf_value. */
     return true;
 }
 
-/* Ends a claim, with a value or with none. */
+/* Ends a claim and stores the value; one that is too long is left out. */
 static void lay(struct hl_shelf_slot *slot, uint64_t mine, const char *key, const void *data, size_t len)
 {
     size_t key_len = strlen(key);
@@ -42,12 +42,12 @@ static void lay(struct hl_shelf_slot *slot, uint64_t mine, const char *key, cons
     slot->key[key_len] = 0;
     memcpy(slot->value, data, len);
     slot->len = (uint32_t)len;
-    /* release: the value; pairs with the acquire in hl_shelf_get. */
+    /* release: publishes the value; pairs with the acquire in hl_shelf_get. */
     hl_a64_store_release(&slot->state, mine >> VERSION_SHIFT << VERSION_SHIFT | LAID);
 }
 
-/* Copies the value, if it is that of `key`. Returns 0, HL_ERR_TRUNCATE, or HL_ERR_FOUND_NONE: it is
- * another's, or was changed meanwhile. */
+/* Copies the value if it is that of `key`. Returns 0, HL_ERR_TRUNCATE, or HL_ERR_FOUND_NONE: the slot has
+ * another key's value, or was changed during the copy. */
 static int copy_shelf_value(struct hl_shelf_slot *slot, uint64_t seen, const char *key, void *data,
                             size_t cap, size_t *len)
 {
@@ -56,8 +56,8 @@ static int copy_shelf_value(struct hl_shelf_slot *slot, uint64_t seen, const cha
     if (right) {
         memcpy(data, slot->value, hl_min_size(n, cap));
     }
-    hl_fence_acquire(); /* the bytes before the second look: pairs with the fence in claim */
-    /* relaxed: ordered by the fence. */
+    hl_fence_acquire(); /* the bytes are read before the second look; pairs with the fence in claim_slot. */
+    /* relaxed: the fence orders it. */
     if (!right || hl_a64_load_relaxed(&slot->state) != seen) {
         return HL_ERR_FOUND_NONE;
     }
@@ -69,7 +69,7 @@ static int copy_shelf_value(struct hl_shelf_slot *slot, uint64_t seen, const cha
     return 0;
 }
 
-/* Waits for the claimer a little. False: it is not worth waiting any longer. */
+/* Waits a little for the claimer. False: it has been waited for long enough. */
 static bool await_slot(const struct hl_shelf *s, uint64_t begin)
 {
     struct timespec t = {0, 50000};
@@ -86,14 +86,14 @@ int hl_shelf_get(struct hl_shelf *s, int rank, const char *key, void *data, size
     struct hl_shelf_slot *slot = &s->slot[rank];
     uint64_t mine, looks = 0, begin = hl_now_ns();
     do {
-        /* acquire: the value; pairs with the release in lay. */
+        /* acquire: the value is stored; pairs with the release in lay. */
         uint64_t seen = hl_a64_load_acquire(&slot->state);
         int who = claimer_of(seen);
         int rc = who < 0 ? copy_shelf_value(slot, seen, key, data, cap, len) : HL_ERR_FOUND_NONE;
         if (rc != HL_ERR_FOUND_NONE) {
             return rc;
         }
-        /* Now and then a claimer is suspected of being dead. */
+        /* Every 64 looks it is asked whether the claimer still lives. */
         if ((who < 0 || (++looks % 64 == 0 && !s->lives(who))) && claim_slot(s, slot, seen, &mine)) {
             rc = ask(rank, key, data, cap, len);
             lay(slot, mine, rc ? "" : key, data, rc ? 0 : *len);
@@ -110,7 +110,7 @@ void hl_shelf_put(struct hl_shelf *s, int rank, const char *key, const void *dat
         return;
     }
     struct hl_shelf_slot *slot = &s->slot[rank];
-    /* relaxed: the claim orders. */
+    /* relaxed: a guess; the claim orders. */
     uint64_t seen = hl_a64_load_relaxed(&slot->state);
     if (claimer_of(seen) < 0 && claim_slot(s, slot, seen, &mine)) {
         lay(slot, mine, key, data, len);

@@ -1,16 +1,17 @@
-/* The node's shelf: what one rank fetched from the launcher lies there for its node peers, and so does what
- * they put themselves. A node asks for the card of a far rank once, however many of its ranks want it.
- * Private to boot.
+/* Inside the module: the node's shelf. Values that one rank has fetched from the launcher lie there for
+ * its node peers, and so do values that they have put. So a node asks the launcher for the card of a
+ * far rank only once.
  *
- * One slot of shared memory for each rank of the job, which holds the last value that was fetched or put of
- * that rank. Whoever wants a value that is not there claims the slot, asks the launcher and lays the answer
- * down; who comes meanwhile waits for it. So there is no rank whose death would leave the others without
- * values: a dead claimer's slot is taken over, a stopped one's is passed by. States of a slot, by `state`:
+ * There is one slot of shared memory for each rank of the job, with the last value of that rank that was
+ * fetched or put. A rank that wants a value that is not there claims the slot, asks the launcher and
+ * stores the answer; others that want it meanwhile wait. A slot that a dead rank has claimed is taken
+ * over, and a rank that is stopped is not waited for, so no single rank can keep values from the others.
+ * States of a slot, by `state`:
  *
- *      version | 0    | laid     a value under `key` (none, with an empty key)
- *      version | who  | 0        claimed by node rank who - 1: only it writes, and it alone leaves the state
+ *      version | 0    | LAID     a value under `key` (an empty key: no value)
+ *      version | who  | 0        claimed by node rank who - 1: only it writes, and ends the claim
  *
- * The version grows with each claim: a reader that copied finds out whether it copied one value. */
+ * The version grows with each claim, so that a reader can tell whether it has copied one whole value. */
 #ifndef HL_BOOT_SHELF_H
 #define HL_BOOT_SHELF_H
 
@@ -23,8 +24,9 @@
 enum { HL_SHELF_KEY = 28, HL_SHELF_VALUE = 2008 };
 
 struct hl_shelf_slot {
-    hl_a64 state;
-    char key[HL_SHELF_KEY]; /* this and the rest: written by the claimer, read by anybody between two looks */
+    hl_a64 state; /* atomic */
+    /* The claimer writes these; a reader looks at `state` before and after it copies them. */
+    char key[HL_SHELF_KEY];
     uint32_t len;
     unsigned char value[HL_SHELF_VALUE];
 };
@@ -33,16 +35,16 @@ struct hl_shelf {
     struct hl_shelf_slot *slot; /* [ranks of the job], zeroed at first; NULL: no shelf */
     int me;                     /* node rank */
     bool (*lives)(int node_rank);
-    uint64_t patience_ns; /* how long a claimer that lives is waited for */
+    uint64_t patience_ns; /* how long a living claimer is waited for */
 };
 
-/* Reads the value of `key` of rank `rank`, or has `ask` fetch it: arguments and result as of hl_boot_get. Any
- * thread. */
+/* Reads the value of `key` of rank `rank` from the shelf, or gets it by `ask` and stores it there. Arguments
+ * and result are those of hl_boot_get. Any thread. */
 typedef int hl_shelf_ask_fn(int rank, const char *key, void *data, size_t cap, size_t *len);
 int hl_shelf_get(struct hl_shelf *s, int rank, const char *key, void *data, size_t cap, size_t *len,
                  hl_shelf_ask_fn *ask);
 
-/* Lays down what I put myself, unless it is longer than HL_SHELF_VALUE or somebody has claimed the slot. */
+/* Stores a value that this rank has put, unless it is longer than HL_SHELF_VALUE or the slot is claimed. */
 void hl_shelf_put(struct hl_shelf *s, int rank, const char *key, const void *data, size_t len);
 
 #endif

@@ -21,17 +21,17 @@ struct socket_head {
     uint32_t len;
 };
 
-static int mine = -1; /* set at open, before other threads use it */
+static int mine = -1; /* this rank's socket; set at open, before other threads use it */
 
-/* Has the kernel drop what does not begin with the nonce: strangers then neither fill the queue nor wake
- * anybody. Where filters are forbidden all of it is looked at here, as if there were none. */
+/* Has the kernel drop messages that do not begin with the nonce, so that strangers neither fill the queue nor
+ * wake anybody. Where filters are forbidden, take_datagram alone drops them. */
 static void keep_strangers_out(int fd)
 {
     uint64_t nonce = hl_boot_node_nonce();
     uint32_t word[2];
     memcpy(word, &nonce, sizeof word);
     struct sock_filter steps[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), /* shorter messages are dropped */
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, 0), /* messages without a first word are dropped */
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ntohl(word[0]), 0, 3),
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, sizeof word[0]),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, ntohl(word[1]), 0, 1),
@@ -85,7 +85,7 @@ int hl_boot_node_fd(void)
     return mine;
 }
 
-/* sendmsg that meets a full receiver with patience of about 1 ms. Returns 0 or -errno. */
+/* sendmsg, tried again for about 1 ms while the receiver is full. Returns 0 or -errno. */
 static int send_patiently(const struct msghdr *m)
 {
     for (int tries = 0;; tries++) {
@@ -138,7 +138,8 @@ int hl_boot_node_send(int node_rank, const void *msg, size_t len, int fd)
                       "message to rank %d on this node: %s", hl_job.node_world[node_rank], strerror(e));
 }
 
-/* The first of the descriptors that a message brought; there is never a good reason for more of them. */
+/* The first descriptor that a message brought; all further ones are closed, since no rank sends more
+ * than one. */
 static int first_of(const struct cmsghdr *h)
 {
     int fd[4] = {-1};
@@ -150,7 +151,7 @@ static int first_of(const struct cmsghdr *h)
     return fd[0];
 }
 
-/* Looks through the control messages: who sent it, and the descriptor it brought. */
+/* Reads the control messages: sets *fd to the descriptor or -1; true when the sender is of this user. */
 static bool look_at_control(struct msghdr *m, int *fd)
 {
     bool same_user = false;
@@ -167,7 +168,7 @@ static bool look_at_control(struct msghdr *m, int *fd)
     return same_user;
 }
 
-/* One datagram: 1 taken, 0 a stranger's and dropped, or an error. */
+/* Takes one datagram. Returns 1, 0 when it was dropped, or an error. */
 static int take_datagram(void *msg, size_t cap, size_t *len, int *from, int *fd)
 {
     union {
@@ -217,5 +218,5 @@ int hl_boot_node_recv(void *msg, size_t cap, size_t *len, int *from_node_rank, i
             return rc > 0 ? 0 : rc;
         }
     }
-    return HL_ERR_AGAIN; /* a flood: let others have a turn */
+    return HL_ERR_AGAIN; /* a flood of strangers: the caller's other work gets its turn */
 }

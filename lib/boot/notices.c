@@ -1,4 +1,4 @@
-/* Deaths that were told of and not taken yet: a queue. */
+/* The queue of notices of deaths. */
 #include "notices.h"
 
 #include <stdlib.h>

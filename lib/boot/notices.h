@@ -1,4 +1,4 @@
-/* Deaths that were told of and that nobody has taken yet. Private to boot. */
+/* Inside the module: notices of deaths that nobody has taken yet. */
 #ifndef HL_NOTICES_H
 #define HL_NOTICES_H
 
@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-/* A queue; zeroed: empty, it holds memory only while there are some. Who has it guards it. */
+/* A queue; all zero: empty. It holds memory only while there are notices. Its owner guards it. */
 struct hl_notices {
     struct hl_notice {
         int rank, code;
@@ -14,11 +14,11 @@ struct hl_notices {
     int first, count, room;
 };
 
-/* False: no memory for it, and a death that is not told of leaves others waiting: treat the launcher as gone.
- */
+/* Adds a notice. False: there is no memory. The caller must then act as if the launcher were gone, since a
+ * death that is not told of leaves others waiting. */
 HL_MUST_USE bool hl_notices_put(struct hl_notices *q, int rank, int code);
 
-/* The oldest; false: there is none. */
+/* Takes the oldest notice; false: there is none. */
 bool hl_notices_take(struct hl_notices *q, int *rank, int *code);
 
 #endif

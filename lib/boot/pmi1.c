@@ -1,8 +1,8 @@
 /* PMI-1 over the stream socket PMI_FD: our launcher, MPICH's and Intel's Hydra, Slurm's pmi2 plugin.
  *
- * One question at a time, under `turn`; the answer to it may be preceded by notices of our launcher
- * ("cmd=hotlane_died rank=R code=C"), which are queued for watch_take, and by what it says of a fence that
- * lasts ("cmd=hotlane_absent count=N rank0=R ..."), when the watchdog asked. */
+ * One question is asked at a time, under `turn`. Before its answer may come notices of our launcher
+ * ("cmd=hotlane_died rank=R code=C"), which are queued for watch_take, and, when the watchdog has asked, the
+ * names of ranks that have not entered the fence ("cmd=hotlane_absent count=N rank0=R ..."). */
 #include "pmi1.h"
 #include "atomic.h"
 #include "boot_code.h"
@@ -29,16 +29,16 @@ enum { LINE = 2048, HANDSHAKE_MS = 20000 };
 
 static struct {
     pthread_mutex_t turn; /* held for a question and its answer; guards all below but fd */
-    int fd;               /* set by init, -1 between fini and again */
-    int left;             /* the same between these two: the launcher opened it and closes it, not we */
-    int claim;            /* of hl_boot_claim, from init to fini */
-    char kvs[256];
+    int fd;               /* set by init; -1 between fini and again */
+    int left;             /* keeps fd between fini and again: the launcher opened the socket and closes it */
+    int claim;            /* that of hl_boot_claim, from init to fini */
+    char kvs[256];        /* name of the key-value space */
     struct hl_pmi1_lines in;
-    char question[LINE], answer[LINE]; /* the last: the stacks of those who ask may be short */
+    char question[LINE], answer[LINE]; /* the last ones; not on the stack, which may be small */
     bool gone;                         /* the launcher hung up */
     struct hl_notices notices;
-    struct hl_told absent; /* from the fence that waits; n 0: not said */
-    hl_a32 waits;          /* atomic: 1 while there are notices */
+    struct hl_told absent; /* ranks that are absent from the fence that waits; n 0: not told */
+    hl_a32 waits;          /* atomic; 1: there may be notices */
 } pmi = {.turn = PTHREAD_MUTEX_INITIALIZER, .fd = -1, .left = -1, .claim = -1};
 
 int hl_pmi1_take(struct hl_pmi1_lines *in, char *line, size_t cap)
@@ -75,7 +75,7 @@ int hl_pmi1_field(const char *line, const char *key, char *out, size_t cap)
             return (int)n;
         }
         if (!strncmp(line, "value=", 6)) {
-            return -1; /* a value may hold anything, and is last */
+            return -1; /* "value=" is the last field, and its text may hold anything */
         }
         line += word;
     }
@@ -103,8 +103,8 @@ static int hung_up(void)
     return hl_err_say(HL_ERR_OTHER, "the launcher has hung up");
 }
 
-/* Reads what is there; with `wait_ms` 0 only if it does not block. Returns 1 for some, 0 for nothing, or the
- * error. */
+/* Reads from the socket, waiting at most `wait_ms` (0: not at all). Returns 1 when bytes came, 0 when none
+ * came, or the error. */
 static int read_socket(int wait_ms)
 {
     struct pollfd p = {pmi.fd, POLLIN, 0};
@@ -153,12 +153,13 @@ static bool keep_notice(const char *line)
     }
     if (hl_pmi1_number(line, "rank", &rank) && hl_pmi1_number(line, "code", &code)) {
         pmi.gone |= !hl_notices_put(&pmi.notices, rank, code);
-        hl_a32_store_release(&pmi.waits, 1); /* release: for form, the taker locks */
+        hl_a32_store_release(&pmi.waits, 1); /* release: only a hint; the thread that takes locks `turn`. */
     }
     return true;
 }
 
-/* The next line that is not a notice, to pmi.answer: 1; 0: none yet. */
+/* Copies the next line that is not a notice to pmi.answer. Returns 1, 0 when there is none yet, or the
+ * error. */
 static int next_answer(void)
 {
     for (;;) {
@@ -188,7 +189,7 @@ static int send_line(const char *line, size_t len)
     return 0;
 }
 
-/* The answer comes while the fence goes on. */
+/* Tells the watchdog of the fence, and asks our launcher who is absent; the answer comes during the fence. */
 static int watch_fence(struct hl_hang *hang)
 {
     static const char line[] = "cmd=hotlane_absent\n";
@@ -196,7 +197,8 @@ static int watch_fence(struct hl_hang *hang)
     return hl_hang_is_on() && is_ours() ? send_line(line, sizeof line - 1) : 0;
 }
 
-/* Waits for the answer `want`; `also` is served meanwhile. *code is its rc. */
+/* Waits for the answer `want`, at most `wait_ms` (-1: without limit), and leaves it in pmi.answer. Calls
+ * serve(arg) whenever descriptor `also` (unless -1) is readable meanwhile. */
 static int await_answer(const char *want, int wait_ms, int also, void (*serve)(void *), void *arg)
 {
     uint64_t until = wait_ms < 0 ? UINT64_MAX : hl_now_ns() + (uint64_t)wait_ms * 1000000u;
@@ -227,8 +229,8 @@ static int await_answer(const char *want, int wait_ms, int also, void (*serve)(v
     if (rc < 0) {
         return rc;
     }
-    if (pmi.in.have > 0) { /* a notice, which was read with the answer: the descriptor will not tell of it */
-        hl_a32_store_release(&pmi.waits, 1); /* release: for form, the taker locks */
+    if (pmi.in.have > 0) { /* a notice was read with the answer, so the descriptor will not tell of it */
+        hl_a32_store_release(&pmi.waits, 1); /* release: only a hint; the thread that takes locks `turn`. */
     }
     if (hl_pmi1_field(pmi.answer, "cmd", cmd, sizeof cmd) < 0 || strcmp(cmd, want) != 0) {
         return hl_err_say(HL_ERR_OTHER, "the launcher answered \"%.80s\" instead of %s", pmi.answer, want);
@@ -236,7 +238,7 @@ static int await_answer(const char *want, int wait_ms, int also, void (*serve)(v
     return 0;
 }
 
-/* Asks one question; its answer stands in pmi.answer. The answer's rc= is the caller's business. */
+/* Asks one question; its answer is then in pmi.answer. The caller looks at the answer's rc=. */
 HL_PRINTF(3, 4) static int ask(const char *want, int wait_ms, const char *fmt, ...)
 {
     va_list a;
@@ -265,7 +267,7 @@ static int say_pmi_refused(const char *what)
     return hl_err_say(HL_ERR_OTHER, "the launcher refused %s%s%s", what, *msg ? ": " : "", msg);
 }
 
-/* Init, name of the key-value space, and the secret if the launcher is ours. */
+/* Sends init, then asks for the name of the key-value space and, if the launcher is ours, for the secret. */
 static int shake_hands(struct hl_boot_job *job)
 {
     const char *a = pmi.answer;
@@ -310,7 +312,7 @@ static bool env_number(hl_boot_env_fn *env, const char *name, int min, int *out)
     return true;
 }
 
-/* A second program on the same socket would read the answers to the first. */
+/* Claims the socket: a second program on it would read answers to the first one's questions. */
 static int claim_socket(int fd, struct hl_boot_job *job)
 {
     struct stat st;
@@ -340,9 +342,9 @@ static int pmi1_init(hl_boot_env_fn *env, struct hl_boot_job *job)
     pmi.gone = false;
     int rc = claim_socket(fd, job);
     rc = rc ? rc : shake_hands(job);
-    job->taken |= pmi.gone && pmi.in.have == 0; /* without a word that is no answer */
+    job->taken |= pmi.gone && pmi.in.have == 0; /* it hung up without a word: it has served another program */
     if (rc) {
-        pmi.fd = -1; /* it is not ours: leave it open */
+        pmi.fd = -1; /* the socket is not ours, so it stays open */
         hl_boot_unclaim(&pmi.claim);
     }
     pthread_mutex_unlock(&pmi.turn);
@@ -409,7 +411,7 @@ static void pmi1_abort(int code)
     char line[64];
     int n = snprintf(line, sizeof line, "cmd=abort exitcode=%d\n", code);
     if (pmi.fd >= 0 && send(pmi.fd, line, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT) < 0) {
-        return; /* the launcher is gone, and so will the others be */
+        return; /* the launcher is gone, so the other ranks end as well */
     }
 }
 
@@ -429,14 +431,14 @@ static int pmi1_watch_fd(void)
 
 static bool pmi1_watch_waits(void)
 {
-    return hl_a32_load_relaxed(&pmi.waits) != 0; /* relaxed: a hint, the taker locks */
+    return hl_a32_load_relaxed(&pmi.waits) != 0; /* relaxed: a hint; the thread that takes locks `turn`. */
 }
 
 static int pmi1_watch_take(int *rank, int *code)
 {
     int rc = 0;
     if (pthread_mutex_trylock(&pmi.turn)) {
-        return HL_ERR_AGAIN; /* whoever asks now queues the notices */
+        return HL_ERR_AGAIN; /* the thread that asks now queues the notices */
     }
     if (pmi.fd >= 0 && !pmi.gone) {
         rc = read_socket(0);
@@ -449,7 +451,7 @@ static int pmi1_watch_take(int *rank, int *code)
     } else if (rc >= 0) {
         rc = pmi.gone ? HL_ERR_OTHER : 0;
     }
-    hl_a32_store_relaxed(&pmi.waits, pmi.notices.count > 0); /* relaxed: under the lock */
+    hl_a32_store_relaxed(&pmi.waits, pmi.notices.count > 0); /* relaxed: `turn` is held. */
     pthread_mutex_unlock(&pmi.turn);
     return rc;
 }
@@ -465,7 +467,7 @@ static int pmi1_fini(void)
     return rc;
 }
 
-/* Launchers that hang up on a rank that has left say no by that. */
+/* Takes part again. A launcher that hangs up on a rank that had left refuses by that. */
 static int pmi1_again(void)
 {
     int status = 0;

@@ -1,10 +1,10 @@
-/* PMIx: Open MPI's orterun and prterun, PRRTE, Slurm's pmix plugin. The library is opened when an environment
- * offers PMIx and never closed: programs of other launchers do not need it.
+/* PMIx: Open MPI's orterun and prterun, PRRTE, Slurm's pmix plugin. The library is opened only when the
+ * environment offers PMIx, and never closed.
  *
- * It runs a thread of its own that tells of ended fences, deaths and the server's end; that thread only notes
- * what it was told and rings an eventfd, so whoever waits in poll (a fence, the receive thread) wakes as it
- * does when PMI_FD hangs up. The layout of its structures is fixed by the PMIx standard; of its macros none
- * are used, because they call functions that older libraries lack. */
+ * It runs a thread of its own, which calls functions of this file for ended fences, deaths and the server's
+ * end. These only note what they are told and ring an eventfd, so that a thread in poll (a fence, the receive
+ * thread) wakes as it does when PMI_FD hangs up. The PMIx standard fixes the layout of the library's
+ * structures. None of its macros are used, because they call functions that older libraries lack. */
 #include "boot.h"
 #include "boot_method.h"
 #include "err.h"
@@ -28,7 +28,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { LOOKED_AT = 256, PATIENCE = 20 /* seconds for what another node may have */ };
+enum { LOOKED_AT = 256 /* descriptors */, PATIENCE = 20 /* seconds for a value of a rank of another node */ };
 
 static struct {
     pmix_status_t (*init)(pmix_proc_t *, pmix_info_t[], size_t);
@@ -46,16 +46,16 @@ static struct {
 
 static struct {
     pthread_mutex_t turn; /* held for a whole put, get, fence or fini */
-    bool dirty;           /* something was put since the last fence; guarded by turn */
+    bool dirty;           /* a value was put since the last fence; guarded by turn */
     pmix_proc_t me;       /* written by init */
-    int claim;            /* of hl_boot_claim, from init to fini */
-    int bell;             /* eventfd, rung with each notice; made by init and kept, as is the next */
-    int over;             /* eventfd, rung when the fence is over */
-    pthread_mutex_t told; /* guards what PMIx's thread writes: all below */
-    bool left;            /* fini was called: nothing that is told matters any more */
+    int claim;            /* that of hl_boot_claim, from init to fini */
+    int bell;             /* eventfd, rung with each notice; init makes it, and it stays */
+    int over;             /* eventfd, rung when the fence is over; init makes it, and it stays */
+    pthread_mutex_t told; /* guards what PMIx's thread writes: all fields below */
+    bool left;            /* fini was called: events are ignored from now on */
     bool gone;            /* the server has ended, or ends the job */
-    uintptr_t fences;     /* number of the fence that was entered last */
-    bool met;             /* it is over, with: */
+    uintptr_t fences;     /* number of the last fence */
+    bool met;             /* the last fence is over, with `status` */
     pmix_status_t status;
     struct hl_notices notices;
 } px = {.turn = PTHREAD_MUTEX_INITIALIZER,
@@ -64,7 +64,7 @@ static struct {
         .over = -1,
         .claim = -1};
 
-/* A yes with the name `key`, as all calls take their wishes. */
+/* An option of a PMIx call: `key` is true. */
 static pmix_info_t wish(const char *key)
 {
     pmix_info_t w = {.value = {.type = PMIX_BOOL, .data = {.flag = true}}};
@@ -101,18 +101,18 @@ static int load_pmix(void)
 static void ring_eventfd(int fd)
 {
     uint64_t one = 1;
-    (void)!write(fd, &one, sizeof one); /* full means that it rings already */
+    (void)!write(fd, &one, sizeof one); /* a full counter means that it rings already */
 }
 
 static void silence(int fd)
 {
     uint64_t count;
-    (void)!read(fd, &count, sizeof count); /* empty: nobody has rung */
+    (void)!read(fd, &count, sizeof count); /* it may be empty: nobody has rung */
 }
 
-/* ---- what PMIx's thread calls ---- */
+/* ---- functions that PMIx's thread calls ---- */
 
-/* Deaths name a process of this job; everything else that is asked for means the end of all. */
+/* Notes an event. A death names a process of this job; any other event means the end of the job. */
 static void note_event(pmix_status_t what, const pmix_info_t *info, size_t count)
 {
     int rank = -1, code = 1;
@@ -146,7 +146,7 @@ static void pmix_event(size_t id, pmix_status_t what, const pmix_proc_t *source,
     }
 }
 
-/* `number` tells the fence that waits from one that was given up. */
+/* A fence is over. `number` tells the last fence from one that was given up before. */
 static void on_fence(pmix_status_t status, void *number)
 {
     pthread_mutex_lock(&px.told);
@@ -172,7 +172,8 @@ static void look_at_fds(bool open[LOOKED_AT])
     }
 }
 
-/* The connection to the server is not for what this rank starts. The library leaves it open on exec. */
+/* Makes the connection to the server close-on-exec, which the library forgets: programs that this rank
+ * starts must not have it. */
 static void seal_server_connection(const bool before[LOOKED_AT])
 {
     struct sockaddr_storage peer;
@@ -184,7 +185,7 @@ static void seal_server_connection(const bool before[LOOKED_AT])
     }
 }
 
-/* PMIx_Init; the thread that it starts takes no signals of the program. */
+/* Calls PMIx_Init with all signals blocked, so that the thread it starts takes no signals of the program. */
 static pmix_status_t start_pmix(void)
 {
     bool open[LOOKED_AT];
@@ -214,7 +215,7 @@ static int listen_to_events(void)
     return rc >= 0 ? 0 : hl_err_say(HL_ERR_OTHER, "the launcher tells no events: %s", lib.words(rc));
 }
 
-/* A number that the launcher knows of a process or of the job. False: it tells none, *rc says why. */
+/* Asks the launcher for a number about a process or the job. False: it tells none, and *rc says why. */
 static bool learn_number(pmix_rank_t of, const char *key, int *out, pmix_status_t *rc)
 {
     pmix_proc_t who = px.me;
@@ -236,11 +237,11 @@ static bool learn_number(pmix_rank_t of, const char *key, int *out, pmix_status_
     return good;
 }
 
-/* The server would count two programs of a rank as two ranks in a fence. */
+/* Claims the rank: the server would count two programs of one rank as two ranks in a fence. */
 static int claim_rank(hl_boot_env_fn *env, struct hl_boot_job *job)
 {
     char name[512];
-    const char *server = env("PMIX_SERVER_URI2"); /* servers of all versions set it */
+    const char *server = env("PMIX_SERVER_URI2"); /* servers of all versions set this variable */
     snprintf(name, sizeof name, "%s %s %s", env("PMIX_RANK"), env("PMIX_NAMESPACE"), server ? server : "");
     return hl_boot_claim(name, job, &px.claim);
 }
@@ -310,8 +311,9 @@ static int pmix_put(const char *key, const char *value)
     return rc == PMIX_SUCCESS ? 0 : hl_err_say(HL_ERR_OTHER, "the launcher refused a put: %s", lib.words(rc));
 }
 
-/* Not every server has what a fence collected at hand (PRRTE 3 has not for a client of libpmix 4): a rank of
- * another node may have put what is not found at once, and only its own server knows. */
+/* Gets a value. Not every server has the values that a fence collected (PRRTE 3 has none for a client of
+ * libpmix 4). So a value of a rank of another node that is not found at once is asked for again, from
+ * that rank's server. */
 static pmix_status_t fetch_pmix_value(int rank, const char *key, pmix_value_t **v)
 {
     pmix_info_t now = wish(PMIX_IMMEDIATE);
@@ -324,7 +326,8 @@ static pmix_status_t fetch_pmix_value(int rank, const char *key, pmix_value_t **
         return rc;
     }
     rc = lib.get(&who, key, &soon, 1, v);
-    return rc == PMIX_ERR_TIMEOUT || rc == PMIX_ERROR ? PMIX_ERR_NOT_FOUND : rc; /* both say: none came */
+    return rc == PMIX_ERR_TIMEOUT || rc == PMIX_ERROR ? PMIX_ERR_NOT_FOUND
+                                                      : rc; /* both mean: no value came */
 }
 
 static int pmix_get(int rank, const char *key, char *value, size_t cap)
@@ -356,7 +359,7 @@ static int pmix_get(int rank, const char *key, char *value, size_t cap)
     return result;
 }
 
-/* The fence that waits is over: 1, 0: not yet, or the error. */
+/* Returns 1 when the last fence is over, 0 when it is not, or its error. */
 static int fence_result(void)
 {
     int rc = 0;
@@ -465,7 +468,7 @@ static int pmix_watch_take(int *rank, int *code)
     if (hl_notices_take(&px.notices, rank, code)) {
         rc = 1;
     } else if (px.gone) {
-        rc = HL_ERR_OTHER; /* the bell goes on ringing */
+        rc = HL_ERR_OTHER; /* the bell is not silenced: the caller is to come again */
     } else {
         silence(px.bell);
     }
@@ -487,8 +490,8 @@ static int pmix_fini(void)
                               : hl_err_say(HL_ERR_OTHER, "leaving the launcher failed: %s", lib.words(rc));
 }
 
-/* Cannot be had: libpmix 5.0 corrupts its memory in a second PMIx_Finalize, and Open MPI 4.1's server counts
- * who has left as present: its fence ended while the other rank was still to come back. */
+/* Always refuses: libpmix 5.0 corrupts its memory in a second PMIx_Finalize, and Open MPI 4.1's server counts
+ * a rank that has left as present, so that fences end too early. */
 static int pmix_again(void)
 {
     return hl_err_say(HL_ERR_OTHER, "a PMIx launcher does not take back a rank that has left: open the next "

@@ -1,4 +1,4 @@
-/* The singleton: one rank, no launcher, no descriptor. Its key-value space is a list. */
+/* The method of a singleton: one rank, no launcher, no descriptor. Its key-value space is a list. */
 #include "boot_method.h"
 #include "err.h"
 
