@@ -37,6 +37,7 @@ extern const int hl_coll_row_count;
 /* Finds the facts of a call and, for a reduction, the reducer. HL_ERR_COUNT, HL_ERR_OP. */
 int hl_coll_look(struct hl_reducer *r, const struct hl_coll_call *c, struct hl_coll_facts *f);
 
+/* The row of the table that an operation with these facts takes; never NULL. */
 const struct hl_coll_row *hl_coll_choose(enum hl_coll what, const struct hl_coll_facts *f);
 
 /* Appends the steps of the chosen algorithm to an empty schedule. */

@@ -133,6 +133,7 @@ int hl_sched_run(struct hl_sched *s);
 /* Allows n messages under way at once, if that is more than now. */
 void hl_sched_widen(struct hl_sched *s, int64_t n);
 
+/* Append a send to rank `peer` of s->comm, a receive from it, and a wait for all messages under way. */
 void hl_sched_send(struct hl_sched *s, int peer, struct hl_data data);
 void hl_sched_recv(struct hl_sched *s, int peer, struct hl_data data);
 void hl_sched_wait(struct hl_sched *s);

@@ -74,6 +74,7 @@ int hl_group_make(const int *world, int n, struct hl_group **made);
 /* A group of n world ranks: first, first + stride, ...; stride is not 0 unless n is 1. */
 int hl_group_make_strided(int first, int stride, int n, struct hl_group **made);
 
+/* MPI_Group_incl, MPI_Group_excl. */
 int hl_group_incl(const struct hl_group *g, int n, const int *ranks, struct hl_group **made);
 int hl_group_excl(const struct hl_group *g, int n, const int *ranks, struct hl_group **made);
 

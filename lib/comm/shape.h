@@ -53,6 +53,7 @@ int64_t hl_shape_cells(int ndims, const int *dims);
 /* The rank at these coordinates, which wrap in periodic dimensions; MPI_PROC_NULL outside the grid. */
 int hl_shape_rank(const struct hl_shape *cart, const int *coords);
 
+/* The first `n` coordinates of a rank in a grid. */
 void hl_shape_coords(const struct hl_shape *cart, int rank, int n, int *coords);
 
 /* The rank `by` steps away from mine in one dimension, or MPI_PROC_NULL. */

@@ -97,6 +97,7 @@ int hl_file_delete(const char *name);
 int hl_file_set_size(struct hl_file *f, int64_t size);
 int hl_file_preallocate(struct hl_file *f, int64_t size);
 
+/* Bytes that the file has now. Local; errors of the system. */
 int hl_file_get_size(const struct hl_file *f, int64_t *size);
 
 /* Collective. HL_ERR_NOT_SAME: ranks differ. HL_ERR_UNSUPPORTED_OPERATION: the file system has no range

@@ -42,6 +42,8 @@ struct hl_xfer {
         *req;
 };
 
+/* Put and get: the transfer is cut into pieces of HL_PIECE bytes. hl_lane_write reads x->buf, hl_lane_read
+ * writes it. */
 int hl_lane_write(const struct hl_xfer *x);
 int hl_lane_read(const struct hl_xfer *x);
 
@@ -65,7 +67,10 @@ struct hl_lane_atomic {
     uint64_t order_key; /* hash of (window, target) */
 };
 
+/* Issues an atomic operation, in pieces where it is too long for one post. */
 int hl_lane_atomic(const struct hl_lane_atomic *a);
+/* True if hl_lane_atomic may be called for this: the provider does it, or with chains the target's receive
+ * thread. */
 bool hl_lane_can_atomic(enum hl_op_kind op, enum hl_basic basic, bool fetch, bool compare);
 
 /* A record for the target's receive thread. rec is copied (index is filled in here), payload too. The
@@ -82,8 +87,9 @@ struct hl_lane_message {
     uint64_t order_key;
 };
 
+/* Sends a record. HL_ERR_INTERN: its payload or answer is longer than hl_lane_payload_max() bytes. */
 int hl_lane_message(const struct hl_lane_message *m);
-size_t hl_lane_payload_max(void);
+size_t hl_lane_payload_max(void); /* bytes */
 
 /* ---- lanes that are somebody's own ---- */
 

@@ -23,6 +23,7 @@ int hl_far_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring_slo
 int hl_far_control(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring_slot *slot,
                    const struct hl_far_part *part);
 
+/* True when everything posted has left this process. */
 bool hl_far_idle(const struct hl_matcher *m);
 int hl_far_poll(struct hl_matcher *m, struct hl_work *w);
 /* hl_net_visit, if there are ports. */

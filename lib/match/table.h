@@ -44,6 +44,7 @@ struct hl_table {
     uint64_t seq;
 };
 
+/* Makes an empty table. HL_ERR_NO_MEM. */
 int hl_table_open(struct hl_table *t);
 void hl_table_close(struct hl_table *t); /* frees entries and claims that nobody received */
 

@@ -107,6 +107,7 @@ void hl_type_free(struct hl_type *t);
  * HL_ERR_TYPE (nested too deep); *made is a new uncommitted type with one reference, for the caller. The old
  * types may be freed afterwards. ---- */
 
+/* MPI_Type_contiguous. */
 int hl_type_make_contiguous(int64_t count, const struct hl_type *old, struct hl_type **made);
 
 /* in_bytes: the stride (or the displacements) count bytes, else extents of `old`. */
@@ -117,9 +118,9 @@ int hl_type_make_vector(int64_t count, int64_t blocklen, int64_t stride, bool in
 int hl_type_make_indexed(int64_t count, const int64_t *lens, int64_t blocklen, const int64_t *displs,
                          bool in_bytes, const struct hl_type *old, struct hl_type **made);
 
+/* MPI_Type_create_struct, MPI_Type_create_resized. */
 int hl_type_make_struct(int64_t count, const int64_t *lens, const int64_t *displs,
                         struct hl_type *const types[], struct hl_type **made);
-
 int hl_type_make_resized(const struct hl_type *old, int64_t lb, int64_t extent, struct hl_type **made);
 
 /* order: MPI_ORDER_C or MPI_ORDER_FORTRAN. HL_ERR_DIMS, too. */
