@@ -125,7 +125,7 @@ void hl_coll_words_of(struct hl_comm *comm, int rank, int code, char text[HL_ERR
  * its text. Returns the error of the exchange; then, and when no rank failed, neither is set. */
 int hl_coll_first_failed(struct hl_comm *comm, int code, int *rank, char text[HL_ERR_TEXT]);
 
-/* ---- New communicators. **made has one reference, the handle's; the caller sets error handler and
+/* ---- New communicators. *made has one reference, the handle's; the caller sets error handler and
  * attributes. Errors come on all ranks or on none, except HL_ERR_NO_MEM. An intercommunicator gives an
  * intercommunicator. ---- */
 
