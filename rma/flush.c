@@ -48,7 +48,7 @@ int hl_flush_take_errors(struct hl_win *w, int target)
 
 /* HL_ERR_PROC_ABORTED when a target whose memory is mapped has died; a flush of all targets (-1) reports it
  * once. */
-static int mourn(struct hl_win *w, int target)
+static int tell_near_death(struct hl_win *w, int target)
 {
     /* relaxed: a guess; full: one of several threads reports. */
     if (target < 0 && (hl_a8_load_relaxed(&w->news) == 0 || hl_a8_xchg_full(&w->news, 0) == 0)) {
@@ -70,7 +70,7 @@ bool hl_flush_begin(struct hl_win *w, int target, enum hl_lane_scope scope, int 
     if (hl_mode_defers(w)) {
         hl_mode_drain();
     }
-    *dead = mourn(w, target);
+    *dead = tell_near_death(w, target);
     if (HL_CHECKED && !w->detour && !w->far) {
         return false;
     }

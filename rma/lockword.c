@@ -127,7 +127,7 @@ void hl_lockq_leave(struct hl_lockq *q, bool exclusive)
     grant_next(q);
 }
 
-void hl_lockq_bury(struct hl_lockq *q, int peer)
+void hl_lockq_drop_peer(struct hl_lockq *q, int peer)
 {
     if (q->head == NULL) {
         return;

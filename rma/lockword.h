@@ -60,7 +60,7 @@ int hl_lockq_ask(struct hl_lockq *q, const struct hl_lock_ask *ask);
 void hl_lockq_leave(struct hl_lockq *q, bool exclusive);
 
 /* `peer` has died: removes its requests and grants what the next ones can get now. */
-void hl_lockq_bury(struct hl_lockq *q, int peer);
+void hl_lockq_drop_peer(struct hl_lockq *q, int peer);
 
 /* Rank `holder` has died with the lock: calls `refuse` for the queued requests. Those that are free to have
  * the lock all the same (a reader beside a dead reader) are granted. */

@@ -64,7 +64,7 @@ static void refuse_kept(struct hl_win *w)
 void hl_win_bereave_lock(struct hl_win *w, int world)
 {
     w->bereft = true;
-    hl_lockq_bury(&w->lockq, world);
+    hl_lockq_drop_peer(&w->lockq, world);
     refuse_kept(w);
 }
 

@@ -39,7 +39,7 @@
     Y(choke_deaf, "a choked source goes on")                                                                 \
     Y(isend_waits, "a nonblocking send waits for room")                                                      \
     Y(command_order, "an inbox's owner does what he was asked to in any order")                              \
-    Y(bury_none, "nobody is told of deaths")                                                                 \
+    Y(deaths_untold, "nobody is told of deaths")                                                             \
     Y(die_claimed, "rank 1 dies with a slot claimed")                                                        \
     Y(leave_deaf, "an inbox's owner leaves without looking what he was asked meanwhile")                     \
     Y(ask_once, "who asks an inbox's owner does not look whether he has left")                               \

@@ -74,19 +74,19 @@ HL_INLINE bool hl_way_is_fenced(const struct hl_way *way)
 void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, int err)
     HL_REQUIRES(lane->lease);
 /* Marks the peer dead and ends everything open to it. */
-void hl_slot_bury(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
+void hl_slot_fail_peer(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* The connection is lost: ends slots that wait for nothing but an acknowledgement, which will not come, with
- * an error. The way must be mended before its next post (hl_way_mend). */
+ * an error. The way must be reconnected before its next post (hl_way_reconnect). */
 void hl_slot_lost(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 void hl_slot_advance(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 
-/* ---- mend.c ---- */
+/* ---- reconnect.c ---- */
 /* Posts a read of the peer's heartbeat, to see whether it still answers. Returns what hl_lane_post_direct
  * does. */
 int hl_way_read_heartbeat(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* Reads the queue, and tries whether a lost way works again: 0 when it may be used, HL_LANE_STAY when not
  * yet, HL_ERR_PROC_ABORTED when the peer is dead or the way has been lost for too long. */
-int hl_way_mend(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease) HL_COLD;
+int hl_way_reconnect(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease) HL_COLD;
 
 /* ---- poll.c ---- */
 /* Reads the completion queue; returns how many completions there were. */

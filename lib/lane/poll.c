@@ -80,7 +80,7 @@ static int read_lane_error(struct hl_lane *lane) HL_REQUIRES(lane->lease)
 }
 
 /* Ends everything on ways to ranks that have been reported dead since the last look. */
-static void bury(struct hl_lane *lane, uint32_t deaths) HL_REQUIRES(lane->lease)
+static void fail_dead_peers(struct hl_lane *lane, uint32_t deaths) HL_REQUIRES(lane->lease)
 {
     lane->deaths_seen = deaths;
     const struct hl_way_table *t =
@@ -88,7 +88,7 @@ static void bury(struct hl_lane *lane, uint32_t deaths) HL_REQUIRES(lane->lease)
     for (uint32_t i = 0; t != NULL && i < t->room; i++) {
         struct hl_way *way = hl_aptr_load_relaxed(&t->at[i]); /* relaxed: written by the holder only. */
         if (way != NULL && !way->dead && hl_rx_is_dead(way->peer)) {
-            hl_slot_bury(lane, way);
+            hl_slot_fail_peer(lane, way);
         }
     }
 }
@@ -110,7 +110,7 @@ int hl_lane_progress(struct hl_lane *lane)
     /* acquire: the ranks' marks; pairs with the full add in note_death (lane.c). */
     uint32_t deaths = hl_a32_load_acquire(&lane->pool->deaths);
     if (HL_UNLIKELY(deaths != lane->deaths_seen)) {
-        bury(lane, deaths);
+        fail_dead_peers(lane, deaths);
     }
     return moved;
 }

@@ -325,7 +325,7 @@ static int prepare_way(struct hl_lane *lane, struct hl_way *way, const struct hl
     if (way->dead) {
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", op->peer);
     }
-    int rc = way->lost ? hl_way_mend(lane, way) : 0;
+    int rc = way->lost ? hl_way_reconnect(lane, way) : 0;
     if (rc != 0) {
         return rc;
     }

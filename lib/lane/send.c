@@ -131,7 +131,7 @@ static int not_sent(struct hl_lane *lane, struct hl_chain *chain, int rc) HL_REQ
 
 int hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool alone)
 {
-    int rc = HL_UNLIKELY(way->lost) && way->chain != NULL ? hl_way_mend(lane, way) : 0;
+    int rc = HL_UNLIKELY(way->lost) && way->chain != NULL ? hl_way_reconnect(lane, way) : 0;
     if (rc < 0) {
         hl_chain_fail(lane, way, rc);
     }

@@ -147,7 +147,7 @@ void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, in
     advance_way(slot->way);
 }
 
-void hl_slot_bury(struct hl_lane *lane, struct hl_way *way)
+void hl_slot_fail_peer(struct hl_lane *lane, struct hl_way *way)
 {
     way->dead = true;
     hl_chain_fail(lane, way, HL_ERR_PROC_ABORTED);
@@ -177,7 +177,7 @@ void hl_slot_lost(struct hl_lane *lane, struct hl_way *way)
     way->greeted_from = way->messages;
     way->lost = true;
     way->marked = false; /* so that the next post sees that the way is lost; the bit itself stays */
-    way->reads = HL_MEND_READS;
+    way->reads = HL_RECONNECT_READS;
     way->probe = NULL;
     struct hl_slot *slot = way->first;
     while (slot != NULL) {

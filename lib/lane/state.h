@@ -17,7 +17,7 @@ _Static_assert(HL_LANES_MAX <= HL_WIRE_LANES && HL_LANES_MAX <= HL_STAT_LANES, "
 #define HL_CHAIN_ERRORS 16         /* error words that they may have, in turns */
 #define HL_HEARTBEAT_TICKS 50      /* ticks without acknowledgement after which the peer is probed */
 /* reads of the queue after a connection was lost, before it is tried again */
-#define HL_MEND_READS 256
+#define HL_RECONNECT_READS 256
 #define HL_CHAIN_WORD (sizeof(struct hl_wire_short) + 8) /* bytes of the record of a put of 8 bytes */
 #define HL_IDLE_LEASES 64 /* leases of the lane after which an idle way's bit is taken back */
 
@@ -127,23 +127,23 @@ struct hl_way {
     bool dead;    /* the launcher said so: posts fail at once */
     /* not 0: operations after this number go behind it in the stream, or wait until it is done */
     uint64_t fenced;
-    bool lost;                  /* nothing is posted before the connection is mended (mend.c) */
-    uint32_t reads;             /* reads of the queue left until the way may be tried */
-    struct hl_slot *probe;      /* the read that tries the lost way, NULL: none */
-    uint64_t probe_seq;         /* way_seq of `probe` */
-    struct hl_patience mend;    /* how long the mending has lasted */
-    uint64_t greeted_from;      /* number of messages that were sent before the connection was lost last */
-    uint32_t unacked;           /* messages without acknowledgement */
-    fi_addr_t addr;             /* the peer's receive endpoint */
-    struct hl_chain *chain;     /* the open one, or NULL */
-    struct hl_slot *first;      /* oldest slot that has not ended */
-    struct hl_slot *local;      /* oldest slot that local_done has not passed, NULL: none */
-    struct hl_slot *last;       /* newest slot, valid when first is not NULL */
-    uint64_t messages;          /* number of messages sent on this way */
-    uint64_t touched;           /* the lane's count of leases at the last issue on this way */
-    struct hl_patience refused; /* how long the provider has refused every post */
-    uint64_t done_at_refuse;    /* `done` at the first of these refusals */
-    hl_a32 greeting;            /* error word of GREET and of the heartbeat, which no caller asked for */
+    bool lost;                    /* nothing is posted before the connection is reconnected (reconnect.c) */
+    uint32_t reads;               /* reads of the queue left until the way may be tried */
+    struct hl_slot *probe;        /* the read that tries the lost way, NULL: none */
+    uint64_t probe_seq;           /* way_seq of `probe` */
+    struct hl_patience reconnect; /* how long reconnecting has lasted */
+    uint64_t greeted_from;        /* number of messages that were sent before the connection was lost last */
+    uint32_t unacked;             /* messages without acknowledgement */
+    fi_addr_t addr;               /* the peer's receive endpoint */
+    struct hl_chain *chain;       /* the open one, or NULL */
+    struct hl_slot *first;        /* oldest slot that has not ended */
+    struct hl_slot *local;        /* oldest slot that local_done has not passed, NULL: none */
+    struct hl_slot *last;         /* newest slot, valid when first is not NULL */
+    uint64_t messages;            /* number of messages sent on this way */
+    uint64_t touched;             /* the lane's count of leases at the last issue on this way */
+    struct hl_patience refused;   /* how long the provider has refused every post */
+    uint64_t done_at_refuse;      /* `done` at the first of these refusals */
+    hl_a32 greeting;              /* error word of GREET and of the heartbeat, which no caller asked for */
     uint64_t heartbeat_addr, heartbeat_key; /* 8 bytes of the peer */
     uint64_t heartbeat;                     /* what was read there */
     uint64_t heartbeat_tick;                /* lane->ticks when the heartbeat was read last */

@@ -14,7 +14,7 @@
  *   names.c  names of the requests that peers answer to
  *   probe.c  probes, matched messages, cancel
  *   choke.c  bounded memory for unexpected messages; entry.c: that memory
- *   bury.c   peers that have died
+ *   deaths.c   peers that have died
  *   far.c    messages over the network: what leaves and what comes
  *   port.c   the network's endpoints (port.h); bell.c: they wake sleepers
  *   tail.c   messages that the network has lost at the end of a stream */
@@ -348,7 +348,7 @@ struct hl_matcher {
     struct hl_mutex far_lock;
     hl_a32 backlog; /* atomic: sum of all peers' sends and owing, of choke.busy, and of deaths */
     hl_a32 deaths;  /* atomic: 1 when ranks of the job have died */
-    hl_a32 passes;  /* atomic: used by bury.c only, as is visited_ns */
+    hl_a32 passes;  /* atomic: used by deaths.c only, as is visited_ns */
     hl_a64 visited_ns;
     bool (*is_dead)(int world);
     int (*lost_member)(uint64_t ctx); /* a dead member of that communicator, or -1; NULL: not set */

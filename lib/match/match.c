@@ -2,9 +2,9 @@
 #include "inner.h"
 
 #include "both.h"
-#include "bury.h"
 #include "choke.h"
 #include "claim.h"
+#include "deaths.h"
 
 #include "conf.h"
 #include "err.h"
@@ -218,7 +218,7 @@ void hl_matcher_close(struct hl_matcher *m)
 static int drain_peers(struct hl_matcher *m, bool idle)
 {
     hl_claim_enrol();
-    int n = hl_choke_run(m) + hl_bury_run(m, idle);
+    int n = hl_choke_run(m) + hl_deaths_run(m, idle);
     for (int i = 0; i < m->node_size; i++) {
         n += hl_peer_drain(m, &m->near[i]);
     }
@@ -330,7 +330,7 @@ static int open_ports(void)
 /* Called on the receive thread. */
 static void note_death(int unused)
 {
-    hl_bury_note(&self);
+    hl_deaths_note(&self);
     hl_prog_wake();
 }
 

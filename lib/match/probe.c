@@ -1,7 +1,7 @@
 /* Probes, matched messages, cancel. */
 #include "hold.h"
 
-#include "bury.h"
+#include "deaths.h"
 
 #include "err.h"
 #include "job.h"
@@ -87,7 +87,7 @@ int hl_matcher_iprobe(struct hl_matcher *m, const struct hl_recv *p, bool *found
 {
     struct hl_req req;
     *found = look_for_message(m, p, HL_POST_PROBE, &req);
-    return *found ? hl_req_status(&req, status) : hl_bury_probe(m, p);
+    return *found ? hl_req_status(&req, status) : hl_deaths_probe(m, p);
 }
 
 /* Fills the status of a message that was just taken; returns 0. */
@@ -108,7 +108,7 @@ int hl_matcher_improbe(struct hl_matcher *m, const struct hl_recv *p, struct hl_
     hl_prog_look();
     bool found = look_for_message(m, p, HL_POST_TAKE, &req);
     *message = found ? hl_recv_body(&req)->u.message : NULL;
-    return found ? hl_req_status(&req, status) : hl_bury_probe(m, p);
+    return found ? hl_req_status(&req, status) : hl_deaths_probe(m, p);
 }
 
 int hl_matcher_mprobe(struct hl_matcher *m, const struct hl_recv *p, struct hl_message **message,

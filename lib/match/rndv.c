@@ -14,8 +14,8 @@
 #include "inner.h"
 
 #include "both.h"
-#include "bury.h"
 #include "claim.h"
+#include "deaths.h"
 
 #include "err.h"
 #include "far.h"
@@ -176,7 +176,7 @@ static void ask_sender(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r
 static void lose(struct hl_matcher *m, struct hl_req *r)
 {
     uint64_t world = hl_recv_body(r)->fetch.addr - 1; /* from the message, where 0 means unknown */
-    hl_bury_receive(r, world < (uint64_t)m->world_size ? (int)world : hl_bury_whom(m, r->ctx));
+    hl_fail_receive(r, world < (uint64_t)m->world_size ? (int)world : hl_deaths_member(m, r->ctx));
 }
 
 /* Tells the sender that its message was revoked before it was matched. */
@@ -214,7 +214,7 @@ static void run_transfer(struct hl_matcher *m, struct hl_req *r)
     /* relaxed: a later look sees the death. */
     if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) != 0) && n > 0) {
         free(o);
-        hl_bury_receive(r, p->world);
+        hl_fail_receive(r, p->world);
         return;
     }
     if (p->node < 0 && n > 0 && o != NULL && hl_reach_read(p, r, o)) {
@@ -250,7 +250,7 @@ void hl_rndv_fetched(struct hl_matcher *m, struct hl_req *r, int err)
     } else if (err != HL_ERR_PROC_ABORTED) {
         ask_sender(m, p, r);
     } else {
-        hl_bury_receive(r, p->world);
+        hl_fail_receive(r, p->world);
     }
 }
 
@@ -397,7 +397,7 @@ int hl_rndv_stream(struct hl_matcher *m)
     int pieces = helped;
     if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) !=
                     0)) { /* relaxed: a late look finds it */
-        hl_bury_send(m, r);
+        hl_fail_send(m, r);
         return 1;
     }
     for (int burst = 0; burst < BURST && b->offset < end; burst++, pieces++) {

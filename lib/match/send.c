@@ -2,8 +2,8 @@
 #include "hold.h"
 
 #include "buffered.h"
-#include "bury.h"
 #include "claim.h"
+#include "deaths.h"
 
 #include "err.h"
 #include "far.h"
@@ -128,7 +128,7 @@ static int push_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_sen
     struct hl_send_body *b = hl_send_body(r);
     put_head(m, &slot, s, 0, HL_MSG_RTS);
     if (HL_UNLIKELY(s->mode == HL_SEND_LOST)) {
-        slot.area.rts = (struct hl_msg_rts){.addr = (uint64_t)(hl_bury_whom(m, s->ctx) + 1)};
+        slot.area.rts = (struct hl_msg_rts){.addr = (uint64_t)(hl_deaths_member(m, s->ctx) + 1)};
     } else {
         slot.area.rts = (struct hl_msg_rts){.len = v->len};
         hl_reach_offer(p, r, v->block, v->len, &slot.area.rts);
@@ -234,7 +234,7 @@ static void enqueue(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
 {
     hl_mutex_lock(&p->lock);
     if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) != 0)) { /* relaxed: set under the lock */
-        hl_bury_send(m, r);
+        hl_fail_send(m, r);
         hl_mutex_unlock(&p->lock);
         return;
     }
@@ -338,7 +338,7 @@ static int send_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_s
     describe(r, s);
     if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) !=
                     0)) { /* relaxed: a late look finds it */
-        return hl_bury_error(p->world);
+        return hl_deaths_error(p->world);
     }
     hl_claim_enrol();
     /* acquire: earlier sends are in the ring before this one; pairs with the addition in hl_peer_drain. */

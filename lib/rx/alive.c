@@ -122,7 +122,7 @@ static bool see(void *unused, const struct hl_fab_link *link)
 }
 
 /* Counts all ranks of a host as dead. `why`: words for the cause; NULL: it was silent for too long. */
-static void bury_host(struct hl_rx_host *host, const char *why)
+static void mark_host_dead(struct hl_rx_host *host, const char *why)
 {
     char name[64], ranks[200] = "", silent[64];
     size_t at = 0;
@@ -145,7 +145,7 @@ static void bury_host(struct hl_rx_host *host, const char *why)
     for (int r = 0; r < hl_job.size; r++) {
         if (is_on(r, host)) {
             host->first = r;
-            hl_rx_bury(r);
+            hl_rx_mark_dead(r);
         }
     }
 }
@@ -167,7 +167,7 @@ void hl_rx_told_gone(int rank)
     if (!hl_rx_is_dead(rank)) {
         hl_log(HL_LOG_WARN, "%s %d counts this %s as dead, because it was silent for too long", hl_log_unit(),
                rank, hl_log_unit());
-        hl_rx_bury(rank);
+        hl_rx_mark_dead(rank);
     }
 }
 
@@ -204,7 +204,7 @@ static void answered(struct hl_rx_host *host, int rank, bool listens)
     if (!listens && alive.ends_are_deaths && !hl_rx_is_dead(rank)) {
         hl_log(HL_LOG_WARN, "%s %d is gone: its host %s answers, but the process is not there any more",
                hl_log_unit(), rank, hl_fab_host_text(&host->at, name));
-        hl_rx_bury(rank);
+        hl_rx_mark_dead(rank);
     }
 }
 
@@ -218,7 +218,7 @@ static void unreachable(struct hl_rx_host *host, int error)
                  strerror(error));
         host->dead = true;
         host->died_ns = alive.now_ns;
-        bury_host(host, why);
+        mark_host_dead(host, why);
     }
 }
 
@@ -446,7 +446,7 @@ static void look_at_ranks(void)
         if (host->dead && host->back) {
             tell_ranks(host);
         } else if (host->dead && died > 0) {
-            bury_host(host, NULL);
+            mark_host_dead(host, NULL);
         } else if (host->dead && alive.n_probes == 0) {
             start_probe(host->first); /* to see whether the host is back */
         } else if (!host->dead) {
@@ -482,7 +482,7 @@ uint64_t hl_rx_alive_look(void)
         alive.given_up = 0;
         hl_log(HL_LOG_WARN, "%s %d%s has answered nothing for %lld s: it counts as dead", hl_log_unit(), rank,
                hl_rx_where(rank, where), (long long)hl_conf.peer_timeout);
-        hl_rx_bury(rank);
+        hl_rx_mark_dead(rank);
     }
     if (now >= alive.next_ns) {
         alive.now_ns = now;

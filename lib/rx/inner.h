@@ -83,7 +83,7 @@ HL_INLINE bool hl_rx_pace_is_quick(struct hl_rx_pace *p, bool came, uint64_t now
 void hl_rx_kick(void); /* wakes the thread; any thread */
 
 /* Counts the rank as dead from now on and tells those that have asked for deaths. On the receive thread. */
-void hl_rx_bury(int rank);
+void hl_rx_mark_dead(int rank);
 
 /* True when the cards of all ranks are there. */
 bool hl_rx_has_cards(void);

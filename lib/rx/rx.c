@@ -257,13 +257,13 @@ static void run_tick(struct wakes *w)
 
 bool hl_rx_is_dead(int rank)
 {
-    /* acquire: what happened before the mark; pairs with the release in hl_rx_bury. */
+    /* acquire: what happened before the mark; pairs with the release in hl_rx_mark_dead. */
     return hl_rx.dead != NULL && hl_a8_load_acquire(&hl_rx.dead[rank]) != 0;
 }
 
 bool hl_rx_is_told(int rank)
 {
-    /* acquire: what happened before the mark; pairs with the release in hl_rx_bury. */
+    /* acquire: what happened before the mark; pairs with the release in hl_rx_mark_dead. */
     return hl_rx.dead != NULL && hl_a8_load_acquire(&hl_rx.dead[rank]) == HL_RX_TOLD;
 }
 
@@ -275,7 +275,7 @@ static void tell_death(int rank)
     }
 }
 
-void hl_rx_bury(int rank)
+void hl_rx_mark_dead(int rank)
 {
     hl_a8_store_release(&hl_rx.dead[rank], HL_RX_TOLD); /* release: pairs with hl_rx_is_dead. */
     tell_death(rank);
@@ -286,7 +286,7 @@ bool hl_rx_lose(int rank)
     uint8_t was = 0;
     /* full: it is rare; only one caller marks the rank. */
     if (hl_a8_cas_full(&hl_rx.dead[rank], &was, HL_RX_LOST)) {
-        hl_a32_store_release(&hl_rx.lost, 1); /* release: publishes the mark; pairs with bury_lost. */
+        hl_a32_store_release(&hl_rx.lost, 1); /* release: publishes the mark; pairs with tell_lost_ranks. */
         hl_rx_kick();
         (void)hl_rx_start(); /* if it fails, its text says why, and waits for the dead rank go on */
         was = HL_RX_LOST;
@@ -294,7 +294,7 @@ bool hl_rx_lose(int rank)
     return was == HL_RX_LOST;
 }
 
-static void bury_lost(void)
+static void tell_lost_ranks(void)
 {
     /* relaxed: a hint; the setter wakes this thread. acquire: the marks; pairs with the
      * release in hl_rx_lose. */
@@ -317,7 +317,7 @@ static bool launcher_notice(void)
     while ((rc = hl_boot_watch_take(&rank, &code)) == 1) {
         hl_log(HL_LOG_INFO, "rank %d has ended with code %d", rank, code);
         if (rank >= 0 && rank < hl_job.size) {
-            hl_rx_bury(rank);
+            hl_rx_mark_dead(rank);
         }
     }
     if (rc == HL_ERR_AGAIN) {
@@ -459,7 +459,7 @@ static int sleep_once(struct wakes *w)
     if (w->news || hl_boot_watch_waits()) {
         w->news = !launcher_notice();
     }
-    bury_lost();
+    tell_lost_ranks();
     w->slept = limit != 0;
     w->armed = w->armed && network == 0 && ++w->naps < NAPS_ARMED;
     int moved = poll_sources(w);

@@ -156,7 +156,9 @@ def silent_waits(code):
 # Words of our own that newcomers could not guess, and what replaced each.
 OLD_WORDS = {"pulse|feel_\\w+|felt_\\w+|feelers?": "heartbeat",
              "knock|knocks|knocked": "ping, of a lane; tcp_probe, of a host",
-             "hl_letter": "hl_ack_buf, acknowledgement"}
+             "hl_letter": "hl_ack_buf, acknowledgement",
+             "mend|mends|mended|mending": "reconnect",
+             "bury|buries|buried|mourn|mourns": "fail, mark dead"}
 # What users see keeps its name: statistics.
 KEPT_WORDS = r"\b(?:HL_STAT_RANK_)?(?:chokes|trays|bytes_trays|shelf_gets)\b"
 

@@ -18,7 +18,7 @@ FOUND_BY = {
     "choke_deaf": ({"HOTLANE_NEAR": "0"}, "-n 2", "p2p_pressure 64 4"),
     "isend_waits": ({}, "-n 2", "p2p_waits"),
     "command_order": ({"HOTLANE_INBOXES": "1"}, "-n 1", "p2p_random 60 8"),
-    "bury_none": ({}, "--keep-going -n 3", "p2p_kill receive"),
+    "deaths_untold": ({}, "--keep-going -n 3", "p2p_kill receive"),
 }
 
 # Not a defect, but a death or a refusal at the worst moment: the same must go on as without.

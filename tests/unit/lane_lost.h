@@ -4,7 +4,7 @@
 
 /* A lost connection fails what was under way and nothing else, however late the provider connects again: what
  * comes later waits for that. */
-START_TEST(a_lost_connection_is_mended)
+START_TEST(a_lost_connection_is_made_anew)
 {
     chain = _i % 2 == 0 ? UINT64_MAX : 0;
     start(1);
@@ -49,7 +49,7 @@ START_TEST(a_connection_that_stays_lost_is_reported)
 END_TEST
 
 /* Each try may take its provider seconds. */
-START_TEST(a_mend_that_is_refused_is_not_tried_again_at_once) HL_NO_TSA
+START_TEST(a_reconnect_that_is_refused_is_not_tried_again_at_once) HL_NO_TSA
 {
     start(1);
     struct hl_lane *lane = hl_pool.lanes[0];
@@ -57,11 +57,11 @@ START_TEST(a_mend_that_is_refused_is_not_tried_again_at_once) HL_NO_TSA
     struct hl_way *way = hl_way_find(lane, 1);
     hl_slot_lost(lane, way);
     while (way->reads > 0) {
-        ck_assert_int_eq(hl_way_mend(lane, way), HL_LANE_STAY);
+        ck_assert_int_eq(hl_way_reconnect(lane, way), HL_LANE_STAY);
     }
     model.again = 100;
     hl_a64_store_relaxed(&model.refusals, 0);
-    ck_assert_int_eq(hl_way_mend(lane, way), HL_LANE_STAY);
+    ck_assert_int_eq(hl_way_reconnect(lane, way), HL_LANE_STAY);
     ck_assert_uint_eq(hl_a64_load_relaxed(&model.refusals), 1);
     hl_lane_leave(lane);
     model.again = 0;
@@ -161,8 +161,8 @@ END_TEST
 
 static void add_lost(TCase *t)
 {
-    tcase_add_loop_test(t, a_lost_connection_is_mended, 0, 4);
-    tcase_add_test(t, a_mend_that_is_refused_is_not_tried_again_at_once);
+    tcase_add_loop_test(t, a_lost_connection_is_made_anew, 0, 4);
+    tcase_add_test(t, a_reconnect_that_is_refused_is_not_tried_again_at_once);
     tcase_add_loop_test(t, a_connection_that_stays_lost_is_reported, 0, 2);
     tcase_add_test(t, a_message_does_not_outlive_its_connection);
     tcase_add_loop_test(t, a_message_that_got_lost_is_missed, 0, 2);

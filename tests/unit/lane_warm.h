@@ -164,7 +164,7 @@ START_TEST(a_refused_post_waits_or_is_told) HL_NO_TSA
         ck_assert_int_eq(rc, rows[i].err);
         ck_assert_msg(strstr(hl_err_text(rc), rows[i].words) != NULL, "%s", hl_err_text(rc));
         ck_assert_uint_eq(sink, 0);
-        while (hl_lane_write(&x) != 0) { /* nothing of it is left; a chain's connection is mended first */
+        while (hl_lane_write(&x) != 0) { /* nothing of it is left; a chain's connection is made anew first */
         }
         hl_lane_flush(1, HL_REMOTE);
         ck_assert_int_eq(hl_lane_error_take(&error), 0);

@@ -2,13 +2,13 @@
 #ifndef HL_MATCH_DEATH_H
 #define HL_MATCH_DEATH_H
 
-#include "bury.h"
 #include "claim.h"
+#include "deaths.h"
 #include "port.h"
 
 #include <rdma/fi_errno.h>
 
-static hl_a32 rank_1_died; /* atomic: relaxed, hl_bury_note orders it for who must know */
+static hl_a32 rank_1_died; /* atomic: relaxed, hl_deaths_note orders it for who must know */
 
 static bool is_dead(int world)
 {
@@ -24,7 +24,7 @@ static void kill_rank_1(void)
 {
     hl_prog_unregister(hl_matcher_poll, &ranks[1]);
     hl_a32_store_relaxed(&rank_1_died, 1); /* relaxed: as said */
-    hl_bury_note(&ranks[0]);
+    hl_deaths_note(&ranks[0]);
 }
 
 static void must_be_told(struct hl_req *r)
@@ -214,15 +214,15 @@ START_TEST(what_a_ports_owner_may_handle_is_left_to_him)
     ck_assert(hl_name_give(&m.names, asked, &name));
     ck_assert_uint_ne(hl_send_body(sent)->cookie % 2, name % 2);
     hl_a32_store_relaxed(&rank_1_died, 1); /* relaxed: as above */
-    hl_bury_note(&m);
+    hl_deaths_note(&m);
     ck_assert(hl_port_own(&port[hl_send_body(sent)->cookie % 2], false));
     while (!hl_req_is_done(asked)) {
-        hl_bury_run(&m, true);
+        hl_deaths_run(&m, true);
     }
     ck_assert(!hl_req_is_done(sent));
     hl_port_leave(&port[hl_send_body(sent)->cookie % 2]);
     while (!hl_req_is_done(sent)) {
-        hl_bury_run(&m, true);
+        hl_deaths_run(&m, true);
     }
     ck_assert_int_eq(hl_req_finish(asked, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
     ck_assert_int_eq(hl_req_finish(sent, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
@@ -303,7 +303,7 @@ START_TEST(an_end_does_not_wait_for_messages_to_the_dead)
     hl_a32_store_relaxed(&port[0].in_flight, 2);
     ck_assert(!hl_matcher_idle(&m));
     hl_a32_store_relaxed(&rank_1_died, 1);
-    hl_bury_note(&m);
+    hl_deaths_note(&m);
     ck_assert(hl_matcher_idle(&m));
     flying[1][0] = 1;
     hl_a32_store_relaxed(&port[1].in_flight, 1);

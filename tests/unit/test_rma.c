@@ -115,11 +115,11 @@ START_TEST(what_the_dead_asked_for_goes_to_the_next)
     hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 1, .exclusive = true});
     hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 2, .exclusive = false});
     hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 1, .exclusive = true});
-    hl_lockq_bury(&q, 1);
+    hl_lockq_drop_peer(&q, 1);
     ck_assert_int_eq(grants, 1);
     ck_assert_int_eq(granted_peer, 2);
     hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 3, .exclusive = true});
-    hl_lockq_bury(&q, 3);
+    hl_lockq_drop_peer(&q, 3);
     ck_assert(hl_lockword_leave(&word, false)); /* nobody is queued any more */
     ck_assert(hl_lockword_leave(&word, false));
     ck_assert_uint_eq(hl_a64_load_relaxed(&word), 0);

@@ -42,7 +42,7 @@ static bool try_again(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane
 /* One step: reads the queue, and then tries a read of the heartbeat. The queue may tell that the connection
  * is lost again: then it begins anew. False: nothing more can be done now (a provider may try to connect for
  * seconds before it reports). */
-static bool step_mend(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
+static bool step_reconnect(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
 {
     (void)hl_lane_progress(lane);
     bool has_heartbeat = way->heartbeat_addr != 0 || way->heartbeat_key != 0;
@@ -52,14 +52,14 @@ static bool step_mend(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane
         return try_again(lane, way);
     } else if (way->probe == NULL || !is_open(way)) {
         way->lost = false;
-        way->mend.looked_ns = way->refused.looked_ns = 0;
+        way->reconnect.looked_ns = way->refused.looked_ns = 0;
     }
     return true;
 }
 
-int hl_way_mend(struct hl_lane *lane, struct hl_way *way)
+int hl_way_reconnect(struct hl_lane *lane, struct hl_way *way)
 {
-    for (int i = 0; i < READS_AT_ONCE && way->lost && !way->dead && step_mend(lane, way); i++) {
+    for (int i = 0; i < READS_AT_ONCE && way->lost && !way->dead && step_reconnect(lane, way); i++) {
     }
     if (way->dead) {
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", way->peer);
@@ -67,7 +67,7 @@ int hl_way_mend(struct hl_lane *lane, struct hl_way *way)
     if (!way->lost) {
         return 0;
     }
-    return hl_patience_look(&way->mend) < PATIENCE_NS
+    return hl_patience_look(&way->reconnect) < PATIENCE_NS
                ? HL_LANE_STAY
                : hl_err_say(HL_ERR_PROC_ABORTED, "the connection to rank %d is lost and does not come back",
                             way->peer);

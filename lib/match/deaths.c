@@ -1,7 +1,7 @@
 /* Ranks that have died while the job goes on: operations that wait for them end with an error that names
  * them.
  *
- * The receive thread only notes a death (hl_bury_note); polls do the rest, since they may own inboxes. From
+ * The receive thread only notes a death (hl_deaths_note); polls do the rest, since they may own inboxes. From
  * the first death on `backlog` stays above 0, so that every poll comes here; jobs without deaths pay nothing.
  * A visit also ends operations that were begun since the last one. It comes when a poll has moved nothing: so
  * messages that the dead had sent are received first.
@@ -11,7 +11,7 @@
 #include "inner.h"
 
 #include "both.h"
-#include "bury.h"
+#include "deaths.h"
 
 #include "err.h"
 #include "far.h"
@@ -22,7 +22,7 @@
 #define VISITING UINT64_MAX       /* value of visited_ns during a visit */
 #define VISIT_PASSES 1024         /* passes that moved something, after which a visit comes all the same */
 
-void hl_bury_note(struct hl_matcher *m)
+void hl_deaths_note(struct hl_matcher *m)
 {
     /* full: a poll that sees it also sees which rank is dead. */
     if (hl_a32_xchg_full(&m->deaths, 1) == 0) {
@@ -35,7 +35,7 @@ static int dead_peer(const struct hl_matcher *m, int world)
     return world >= 0 && m->is_dead(world) ? world : -1;
 }
 
-int hl_bury_whom(const struct hl_matcher *m, uint64_t ctx)
+int hl_deaths_member(const struct hl_matcher *m, uint64_t ctx)
 {
     return m->lost_member != NULL ? m->lost_member(ctx) : -1;
 }
@@ -46,7 +46,7 @@ static int lost_source(const struct hl_matcher *m, uint64_t ctx, int src, int sr
     if (src != MPI_ANY_SOURCE) {
         return dead_peer(m, src_world);
     }
-    return hl_bury_whom(m, ctx);
+    return hl_deaths_member(m, ctx);
 }
 
 static void fail_request(struct hl_req *r, int world)
@@ -55,25 +55,25 @@ static void fail_request(struct hl_req *r, int world)
     hl_a32_store_relaxed(&r->parts, (uint32_t)world + 1); /* relaxed: published with DONE */
 }
 
-int hl_bury_error(int world)
+int hl_deaths_error(int world)
 {
     return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d of the job has ended", world);
 }
 
-void hl_bury_receive(struct hl_req *r, int world)
+void hl_fail_receive(struct hl_req *r, int world)
 {
     fail_request(r, world);
     r->bytes = 0;
     hl_recv_finish(r);
 }
 
-void hl_bury_send(struct hl_matcher *m, struct hl_req *r)
+void hl_fail_send(struct hl_matcher *m, struct hl_req *r)
 {
     fail_request(r, hl_send_body(r)->dest);
     hl_send_finish(m, r);
 }
 
-int hl_bury_probe(struct hl_matcher *m, const struct hl_recv *p)
+int hl_deaths_probe(struct hl_matcher *m, const struct hl_recv *p)
 {
     if (HL_LIKELY(hl_a32_load_relaxed(&m->deaths) == 0)) { /* relaxed: a later look sees it */
         return 0;
@@ -84,13 +84,13 @@ int hl_bury_probe(struct hl_matcher *m, const struct hl_recv *p)
         }
     }
     int world = lost_source(m, p->ctx, p->src, p->src_world);
-    return world >= 0 ? hl_bury_error(world) : 0;
+    return world >= 0 ? hl_deaths_error(world) : 0;
 }
 
 /* ---- A visit ---- */
 
 /* Ends what waits to be sent to a dead peer. Returns how many. */
-static int bury_peer(struct hl_matcher *m, struct hl_peer *p)
+static int fail_peer(struct hl_matcher *m, struct hl_peer *p)
 {
     int n = 0;
     hl_mutex_lock(&p->lock);
@@ -105,7 +105,7 @@ static int bury_peer(struct hl_matcher *m, struct hl_peer *p)
     for (struct hl_req *r = p->head, *next; r != NULL; r = next, n++) {
         next = r->next;
         hl_a32_add_full(p->state, (uint32_t)-1); /* full: for form, the message is dropped */
-        hl_bury_send(m, r);
+        hl_fail_send(m, r);
     }
     p->head = NULL;
     p->tail = &p->head;
@@ -155,11 +155,11 @@ static bool name_is_lost(void *arg, struct hl_req *r, uint64_t name)
     }
     bool pulled = r->what == HL_REQ_SEND && (r->spare & HL_REQ_REGISTERED) == 0 && hl_send_body(r)->back != 0;
     v->world = p->world;
-    /* relaxed: visits set it. (Not is_dead: sends in the peer's list must be ended by bury_peer before.) */
+    /* relaxed: visits set it. (Not is_dead: sends in the peer's list must be ended by fail_peer before.) */
     return !pulled && (hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) != 0;
 }
 
-static void bury_names(struct hl_matcher *m, struct visit *v, struct hl_work *w)
+static void fail_names(struct hl_matcher *m, struct visit *v, struct hl_work *w)
 {
     struct hl_req *r;
     while ((r = hl_name_take_if(&m->names, name_is_lost, v)) != NULL) {
@@ -174,7 +174,7 @@ static void bury_names(struct hl_matcher *m, struct visit *v, struct hl_work *w)
     }
 }
 
-static void bury_in_inbox(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
+static void fail_in_inbox(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
 {
     struct visit v = {m, false, (unsigned)(ib - m->inbox), -1};
     struct hl_req *r;
@@ -183,15 +183,15 @@ static void bury_in_inbox(struct hl_matcher *m, struct hl_inbox *ib, struct hl_w
         return; /* perhaps the messages that they wait for are there */
     }
     while ((r = hl_table_take_if(&ib->table, post_is_lost, &v)) != NULL) {
-        hl_bury_receive(r, v.world);
+        hl_fail_receive(r, v.world);
         w->n++;
     }
-    bury_names(m, &v, w);
+    fail_names(m, &v, w);
 }
 
-static void bury_in_port(struct hl_matcher *m, unsigned port, struct hl_work *w)
+static void fail_in_port(struct hl_matcher *m, unsigned port, struct hl_work *w)
 {
-    bury_names(m, &(struct visit){m, true, port, -1}, w);
+    fail_names(m, &(struct visit){m, true, port, -1}, w);
 }
 
 /* True if a visit is due and nobody else is visiting. */
@@ -205,9 +205,9 @@ static bool may_visit(struct hl_matcher *m, bool idle)
     return last != VISITING && now - last >= VISIT_NS && hl_a64_cas_full(&m->visited_ns, &last, VISITING);
 }
 
-int hl_bury_run(struct hl_matcher *m, bool idle)
+int hl_deaths_run(struct hl_matcher *m, bool idle)
 {
-    if (HL_LIKELY(hl_a32_load_relaxed(&m->deaths) == 0) || HL_FAULT(bury_none) ||
+    if (HL_LIKELY(hl_a32_load_relaxed(&m->deaths) == 0) || HL_FAULT(deaths_untold) ||
         !may_visit(m, idle)) { /* relaxed: a guess */
         return 0;
     }
@@ -218,13 +218,13 @@ int hl_bury_run(struct hl_matcher *m, bool idle)
     for (int i = 0; i < m->node_size + n_far; i++) {
         struct hl_peer *p = i < m->node_size ? &m->near[i] : m->far_list[i - m->node_size];
         if (m->is_dead(p->world)) {
-            w.n += bury_peer(m, p);
+            w.n += fail_peer(m, p);
         }
     }
     for (unsigned i = 0; i < m->n_inboxes; i++) {
-        hl_inbox_visit(m, &m->inbox[i], bury_in_inbox, &w);
+        hl_inbox_visit(m, &m->inbox[i], fail_in_inbox, &w);
     }
-    hl_far_visit(m, bury_in_port, &w);
+    hl_far_visit(m, fail_in_port, &w);
     hl_a64_store_release(&m->visited_ns, hl_now_ns()); /* release: pairs with the CAS in may_visit */
     hl_work_run(m, &w);
     if (w.n > 0) {
