@@ -2,7 +2,7 @@
  * how the target is reached.
  *
  *   MAPPED  CPU atomics, or the target's lock (near.h decides)
- *   PRIVATE the target's receive thread does what a mapped origin would (tray.h)
+ *   PRIVATE the target's receive thread does what a mapped origin would (rpc.h)
  *   FAR     the provider's atomics where it has them for aligned elements; else records for the target's
  *           receive thread, which does what a mapped origin would */
 #include "mode.h"
@@ -12,7 +12,7 @@
 #include "conflict.h"
 #include "dyn.h"
 #include "err.h"
-#include "tray.h"
+#include "rpc.h"
 #include "zip.h"
 
 /* n elements at offset `at` of the window. On all sides they stand at the distance of their extent. */
@@ -93,9 +93,9 @@ static int acc_at(const struct acc_piece *p, const struct hl_target *t, int64_t 
     if (hl_target_is_far(t)) {
         return acc_far(p, t, at);
     }
-    struct hl_tray_acc tray = {m->win,          m->target, p->acc->op, p->basic,
-                               (uint64_t)p->at, p->origin, p->result,  p->n};
-    return hl_tray_acc(&tray);
+    struct hl_rpc_acc rpc = {m->win,          m->target, p->acc->op, p->basic,
+                             (uint64_t)p->at, p->origin, p->result,  p->n};
+    return hl_rpc_acc(&rpc);
 }
 
 static int straddles(const struct acc_piece *p, uint64_t addr)
@@ -247,17 +247,17 @@ static HL_NOINLINE int acc_rows(const struct hl_acc *a, const struct sides *s, e
                                 int64_t left)
 {
     struct hl_zip z;
-    struct hl_tray_rows r = {.win = a->m.win,
-                             .target = a->m.target,
-                             .acc = true,
-                             .op = a->op,
-                             .basic = basic,
-                             .theirs = &z.cursors[0],
-                             .operands = s->origin != 0 ? &z.cursors[s->origin] : NULL,
-                             .result = s->result != 0 ? &z.cursors[s->result] : NULL,
-                             .left = left};
+    struct hl_rpc_rows r = {.win = a->m.win,
+                            .target = a->m.target,
+                            .acc = true,
+                            .op = a->op,
+                            .basic = basic,
+                            .theirs = &z.cursors[0],
+                            .operands = s->origin != 0 ? &z.cursors[s->origin] : NULL,
+                            .result = s->result != 0 ? &z.cursors[s->result] : NULL,
+                            .left = left};
     int rc = hl_zip_begin(&z, HL_WALK_ELEMENTS, hl_op_extent(basic), s->at, s->n);
-    rc = rc == 0 ? hl_tray_rows(&r) : rc;
+    rc = rc == 0 ? hl_rpc_rows(&r) : rc;
     hl_zip_end(&z);
     return rc;
 }

@@ -6,7 +6,7 @@
 #include "conflict.h"
 #include "dyn.h"
 #include "err.h"
-#include "tray.h"
+#include "rpc.h"
 
 /* The types that the standard allows: integers, logicals, bytes (MPI 5.0, section 12.3.4). */
 static bool is_taken(enum hl_basic basic)
@@ -35,7 +35,7 @@ static int cas_far(const struct hl_acc *a, const void *compare, const struct hl_
                                     .order_key = hl_win_order_key(w, a->m.target)};
         return hl_lane_atomic(&op);
     }
-    char payload[2 * HL_TRAY_LARGEST];
+    char payload[2 * HL_RPC_LARGEST];
     memcpy(payload, compare, size);
     memcpy(payload + size, a->m.origin, size);
     struct hl_wire_rec rec = {.op = HL_WIRE_CAS,
@@ -71,14 +71,14 @@ static int cas_at(const struct hl_acc *a, const void *compare, const struct hl_t
         hl_win_mark_acc(a->m.win, a->m.target);
         return rc;
     }
-    struct hl_tray_acc tray = {.win = a->m.win,
-                               .target = a->m.target,
-                               .basic = basic,
-                               .at = (uint64_t)at,
-                               .origin = a->m.origin,
-                               .result = a->result,
-                               .n = 1};
-    return hl_tray_cas(&tray, compare);
+    struct hl_rpc_acc rpc = {.win = a->m.win,
+                             .target = a->m.target,
+                             .basic = basic,
+                             .at = (uint64_t)at,
+                             .origin = a->m.origin,
+                             .result = a->result,
+                             .n = 1};
+    return hl_rpc_cas(&rpc, compare);
 }
 
 int hl_cas_apply(const struct hl_acc *a, const struct hl_span *span, const void *compare)

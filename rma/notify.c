@@ -10,7 +10,7 @@
 #include "err.h"
 #include "job.h"
 #include "prog.h"
-#include "tray.h"
+#include "rpc.h"
 #include "util.h"
 
 /* The arguments of one call of the user. */
@@ -66,7 +66,7 @@ static int notify_near(const struct notify_call *n, const struct hl_target *flag
         hl_a64_store_release((hl_a64 *)(uintptr_t)addr, value);
     } else if (rc == 0) {
         /* By the owner: the kernel's copy does not promise to write the flag in one access. */
-        rc = hl_tray_move(&n->m, n->at, (char *)&value, sizeof value);
+        rc = hl_rpc_move(&n->m, n->at, (char *)&value, sizeof value);
     }
     if (rc == 0) {
         hl_prog_wake_peer(hl_job_node_of(hl_win_world(n->m.win, n->m.target)));

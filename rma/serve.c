@@ -8,8 +8,8 @@
 #include "job.h"
 #include "pairs.h"
 #include "prog.h"
+#include "rpc.h"
 #include "rx.h"
-#include "tray.h"
 
 /* How a request for a lock ended: `kind` of the record HL_WIRE_GRANT. */
 enum {
@@ -273,17 +273,10 @@ int hl_win_serve(void)
         enum hl_wire_op op;
         hl_rx_fn *fn;
     } rows[] = {
-        {HL_WIRE_LOCK, serve_lock},
-        {HL_WIRE_UNLOCK, serve_unlock},
-        {HL_WIRE_GRANT, serve_grant},
-        {HL_WIRE_ACC, serve_acc},
-        {HL_WIRE_GET_ACC, serve_acc},
-        {HL_WIRE_CAS, serve_cas},
-        {HL_WIRE_POST, serve_epoch},
-        {HL_WIRE_COMPLETE, serve_epoch},
-        {HL_WIRE_PUT_NOTIFY, serve_put_notify},
-        {HL_WIRE_TRAY, hl_tray_serve},
-        {HL_WIRE_REGION, hl_dyn_serve},
+        {HL_WIRE_LOCK, serve_lock},  {HL_WIRE_UNLOCK, serve_unlock},  {HL_WIRE_GRANT, serve_grant},
+        {HL_WIRE_ACC, serve_acc},    {HL_WIRE_GET_ACC, serve_acc},    {HL_WIRE_CAS, serve_cas},
+        {HL_WIRE_POST, serve_epoch}, {HL_WIRE_COMPLETE, serve_epoch}, {HL_WIRE_PUT_NOTIFY, serve_put_notify},
+        {HL_WIRE_RPC, hl_rpc_serve}, {HL_WIRE_REGION, hl_dyn_serve},
     };
     int rc = hl_rx_on_death(hl_win_bereave);
     for (size_t i = 0; rc == 0 && i < HL_COUNT_OF(rows); i++) {

@@ -5,7 +5,7 @@
 #include "dyn.h"
 #include "err.h"
 #include "job.h"
-#include "tray.h"
+#include "rpc.h"
 #include "zip.h"
 
 static int issue_block(const struct hl_move *m, const struct hl_target *t, int64_t at, char *mine, size_t len)
@@ -32,7 +32,7 @@ static int move_private(const struct hl_move *m, const struct hl_target *t, uint
                         size_t len)
 {
     if ((t->where & HL_TARGET_NO_CMA) != 0) {
-        return hl_tray_move(m, at, mine, len);
+        return hl_rpc_move(m, at, mine, len);
     }
     int node_rank = hl_job_node_of(hl_win_world(m->win, m->target));
     return hl_cma_copy(node_rank, m->dir, mine, t->where & ~HL_TARGET_BITS, len);
@@ -96,14 +96,14 @@ static int move_walks(const struct hl_move *m, const struct hl_ground *g, struct
         int node_rank = hl_job_node_of(hl_win_world(m->win, m->target));
         return hl_cma_walk(node_rank, m->dir, mine, theirs, g->base);
     }
-    struct hl_tray_rows r = {.win = m->win,
-                             .target = m->target,
-                             .basic = HL_BASIC_BYTE,
-                             .theirs = theirs,
-                             .operands = m->dir == HL_PUT ? mine : NULL,
-                             .result = m->dir == HL_PUT ? NULL : mine,
-                             .left = len};
-    return hl_tray_rows(&r);
+    struct hl_rpc_rows r = {.win = m->win,
+                            .target = m->target,
+                            .basic = HL_BASIC_BYTE,
+                            .theirs = theirs,
+                            .operands = m->dir == HL_PUT ? mine : NULL,
+                            .result = m->dir == HL_PUT ? NULL : mine,
+                            .left = len};
+    return hl_rpc_rows(&r);
 }
 
 /* Moves a layout with holes in memory of this node. */

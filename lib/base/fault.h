@@ -19,7 +19,7 @@
     X(fetch_new, "a sum that fetches brings the value after it")                                             \
     X(cas_half, "compare-and-swap looks at half of the bytes")                                               \
     X(lock_skipped, "elements that need a lock are updated without it")                                      \
-    X(tray_half, "in private memory of node peers only the first element is updated")                        \
+    X(rpc_half, "in private memory of node peers only the first element is updated")                         \
     X(exclusive_shared, "an exclusive lock does not wait for readers")                                       \
     X(unlock_open, "an unlock does not complete operations on the network")                                  \
     X(fence_open, "a fence does not complete operations on the network")                                     \

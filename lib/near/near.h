@@ -108,17 +108,17 @@ struct hl_near_lock {
                     * rank that uses an instruction clears it for good; atomic */
 };
 
-/* A tray carries an operation on private memory to the peer that owns the memory, which executes it, and
- * carries the result back. The threads of the tray's owner agree by `busy`. The other fields belong to the
- * owner until it has sent the request, then to the peer until that sets `done`. */
-#define HL_NEAR_TRAYS 4
-#define HL_NEAR_TRAY_BYTES ((size_t)(32 * 1024 - 64))
+/* A request slot carries an operation on private memory to the peer that owns the memory, which executes it,
+ * and carries the result back. The threads of the request slot's owner agree by `busy`. The other fields
+ * belong to the owner until it has sent the request, then to the peer until that sets `done`. */
+#define HL_NEAR_RPC_SLOTS 4
+#define HL_NEAR_RPC_BYTES ((size_t)(32 * 1024 - 64))
 
-struct hl_near_tray {
+struct hl_near_rpc_slot {
     HL_ALIGNED_LINE hl_a32 busy; /* atomic: taken by a thread of the owner */
     hl_a32 done;                 /* atomic: the peer's answer is here */
     int32_t rc;
-    HL_ALIGNED_LINE char bytes[HL_NEAR_TRAY_BYTES];
+    HL_ALIGNED_LINE char bytes[HL_NEAR_RPC_BYTES];
 };
 
 /* A segment that peers may open by themselves (offers.c). Its owner writes it, all ranks of the node read
@@ -138,7 +138,7 @@ struct hl_near_offer {
 struct hl_near_home {
     struct hl_near_lock lock; /* of all the rank's memory */
     hl_a32 overlaid;          /* 1: windows without `rows` reach this memory, too; atomic, set under `lock` */
-    struct hl_near_tray trays[HL_NEAR_TRAYS];
+    struct hl_near_rpc_slot rpc_slots[HL_NEAR_RPC_SLOTS];
     struct hl_near_offer offers[HL_NEAR_OFFERS]; /* its segments */
 };
 

@@ -59,7 +59,7 @@ struct hl_wire_hello {
     X(CAS)        /* compare and swap: payload = compare, origin; answered with the element before */        \
     X(PUT_NOTIFY) /* put, then a flag: window in aux, data at offset, flag at count, its value in region */  \
     X(GREET)      /* nothing is done: its acknowledgement shows that answers arrive */                       \
-    X(TRAY)       /* near only: execute the operation in the sender's tray `index` (near.h) */               \
+    X(RPC)        /* near only: execute the operation in the sender's request slot `index` (near.h) */       \
     X(REGION)     /* about memory attached to dynamic windows */                                             \
     X(HANG)       /* watchdogs: what a rank waits for */                                                     \
     X(VERDICT)    /* the result of an agreement */                                                           \

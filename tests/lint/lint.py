@@ -158,7 +158,8 @@ OLD_WORDS = {"pulse|feel_\\w+|felt_\\w+|feelers?": "heartbeat",
              "knock|knocks|knocked": "ping, of a lane; tcp_probe, of a host",
              "hl_letter": "hl_ack_buf, acknowledgement",
              "mend|mends|mended|mending": "reconnect",
-             "bury|buries|buried|mourn|mourns": "fail, mark dead"}
+             "bury|buries|buried|mourn|mourns": "fail, mark dead",
+             "tray|trays": "rpc slot, request slot"}
 # What users see keeps its name: statistics.
 KEPT_WORDS = r"\b(?:HL_STAT_RANK_)?(?:chokes|trays|bytes_trays|shelf_gets)\b"
 

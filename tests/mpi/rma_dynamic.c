@@ -325,7 +325,7 @@ static void again(void)
     free(p.at);
 }
 
-/* Larger than what one message, tray or piece takes. */
+/* Larger than what one message, request slot or piece takes. */
 static void large(void)
 {
     size_t n = 3 * 1024 * 1024 + 13;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 
 #define WINDOWS 4
-#define ROW 20000 /* more than all trays hold */
+#define ROW 20000 /* more than all request slots hold */
 
 struct di {
     double value;
