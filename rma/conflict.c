@@ -32,19 +32,19 @@ static const unsigned cross[KINDS] = {
 
 /* In my control block, for peers: where a set is in my segments, and the number of the fence before which it
  * was filled. Guarded by the node's lock. */
-struct shelf {
+struct shown_set {
     uint64_t seg_id, seg_len, off, n, fence;
 };
 
 /* The sets that are shown: those of target bytes, then puts and accumulates that MPI_Win_complete has
  * completed here while the target's exposure epoch may go on. */
-enum { PAST_PUT = READ, PAST_ACC, SHELVES };
-static const enum kind shelf_kinds[SHELVES] = {PUT, GET, ACC, FETCH, [PAST_PUT] = PUT, [PAST_ACC] = ACC};
+enum { PAST_PUT = READ, PAST_ACC, SHOWN_SETS };
+static const enum kind shown_kinds[SHOWN_SETS] = {PUT, GET, ACC, FETCH, [PAST_PUT] = PUT, [PAST_ACC] = ACC};
 
 /* What stands behind a control block. `exposure` counts the beginnings and ends of its rank's exposure
  * epochs. */
 struct shown {
-    struct shelf shelves[SHELVES];
+    struct shown_set sets[SHOWN_SETS];
     uint64_t exposure;
 };
 
@@ -59,8 +59,8 @@ struct peer_view {
  * under the node's lock. */
 struct hl_conflicts {
     struct hl_mutex mutex;
-    struct hl_ranges sets[KINDS];          /* guarded by mutex, as all that follows */
-    struct hl_ranges past[SHELVES - READ]; /* their targets are numbers of past_target */
+    struct hl_ranges sets[KINDS];             /* guarded by mutex, as all that follows */
+    struct hl_ranges past[SHOWN_SETS - READ]; /* their targets are numbers of past_target */
     uint64_t fence; /* number of the next fence, the same at all ranks whose operations can meet */
     bool fences;    /* that fence has begun */
     struct peer_view *views;
@@ -100,7 +100,7 @@ void hl_conflict_free(struct hl_conflicts *p)
     for (int kind = 0; p != NULL && kind < KINDS; kind++) {
         hl_ranges_fini(&p->sets[kind]);
     }
-    for (int i = 0; p != NULL && i < SHELVES - READ; i++) {
+    for (int i = 0; p != NULL && i < SHOWN_SETS - READ; i++) {
         hl_ranges_fini(&p->past[i]);
     }
     for (size_t i = 0; p != NULL && i < p->n_views; i++) {
@@ -172,8 +172,8 @@ static bool find_unmapped(const struct hl_win *w, struct hl_near_want *want)
 {
     for (int i = 0; i < w->n_near; i++) {
         int rank = w->near_ranks[i], node_rank = hl_job_node_of(hl_win_world(w, rank));
-        const struct shelf *s = shown_by(w, rank)->shelves;
-        for (int kind = 0; rank != w->rank && kind < SHELVES; kind++) {
+        const struct shown_set *s = shown_by(w, rank)->sets;
+        for (int kind = 0; rank != w->rank && kind < SHOWN_SETS; kind++) {
             if (s[kind].n != 0 && find_view(w->conflicts, node_rank, s[kind].seg_id) == NULL) {
                 *want = (struct hl_near_want){
                     .node_rank = node_rank, .seg_id = s[kind].seg_id, .seg_len = s[kind].seg_len};
@@ -208,19 +208,19 @@ static int enter_node(struct hl_win *w)
     return rc;
 }
 
-static struct shelf shelf_of(const struct hl_win *w, const struct hl_ranges *s)
+static struct shown_set shown_set_of(const struct hl_win *w, const struct hl_ranges *s)
 {
-    return s->n == 0
-               ? (struct shelf){0}
-               : (struct shelf){s->piece.seg->id, s->piece.seg->len, s->piece.off, s->n, w->conflicts->fence};
+    return s->n == 0 ? (struct shown_set){0}
+                     : (struct shown_set){s->piece.seg->id, s->piece.seg->len, s->piece.off, s->n,
+                                          w->conflicts->fence};
 }
 
 /* Shows the sets as they are now and leaves the node's lock. */
 static void leave_node(struct hl_win *w)
 {
-    struct shelf *mine = shown_by(w, w->rank)->shelves;
-    for (int i = 0; w->n_near >= 2 && i < SHELVES; i++) {
-        mine[i] = shelf_of(w, i < READ ? &w->conflicts->sets[i] : &w->conflicts->past[i - READ]);
+    struct shown_set *mine = shown_by(w, w->rank)->sets;
+    for (int i = 0; w->n_near >= 2 && i < SHOWN_SETS; i++) {
+        mine[i] = shown_set_of(w, i < READ ? &w->conflicts->sets[i] : &w->conflicts->past[i - READ]);
     }
     if (w->n_near >= 2) {
         hl_near_lock_leave(node_lock());
@@ -229,7 +229,7 @@ static void leave_node(struct hl_win *w)
 
 /* The range of a peer's set that meets `r`, or NULL. Operations that a peer issued before a fence which it
  * has not left yet meet none of the ranks that have left it. */
-static const struct hl_touched *find_shown(const struct hl_win *w, int rank, const struct shelf *s,
+static const struct hl_touched *find_shown(const struct hl_win *w, int rank, const struct shown_set *s,
                                            struct hl_touched r)
 {
     int world = hl_win_world(w, rank);
@@ -247,11 +247,11 @@ static const struct hl_touched *find_peers(const struct op *o, int rank, unsigne
 {
     const struct hl_win *w = o->w;
     const struct hl_touched *met = NULL;
-    int n = hl_target_is_far(&w->targets[o->target]) ? READ : SHELVES;
+    int n = hl_target_is_far(&w->targets[o->target]) ? READ : SHOWN_SETS;
     for (int i = 0; met == NULL && i < n; i++) {
-        *old = shelf_kinds[i];
+        *old = shown_kinds[i];
         r.target = i < READ ? (uint64_t)o->target : past_target(w, o->target);
-        met = (mask & BIT(*old)) != 0 ? find_shown(w, rank, &shown_by(w, rank)->shelves[i], r) : NULL;
+        met = (mask & BIT(*old)) != 0 ? find_shown(w, rank, &shown_by(w, rank)->sets[i], r) : NULL;
     }
     return met;
 }
@@ -417,8 +417,8 @@ int hl_conflict_complete(struct hl_win *w, int target)
     }
     hl_mutex_lock(&p->mutex);
     hl_near_lock_take(node_lock());
-    for (int i = READ; i < SHELVES; i++) {
-        const struct hl_ranges *s = &p->sets[shelf_kinds[i]];
+    for (int i = READ; i < SHOWN_SETS; i++) {
+        const struct hl_ranges *s = &p->sets[shown_kinds[i]];
         drop_past(&p->past[i - READ], target);
         for (size_t k = 0; rc == 0 && k < s->n; k++) {
             struct hl_touched r = {past_target(w, target), s->at[k].lo, s->at[k].hi};

@@ -126,7 +126,7 @@ int hl_boot_put(const char *key, const void *data, size_t len)
     free(piece);
     free(text);
     if (!rc) {
-        hl_shelf_put(&hl_boot_shelf, hl_job.rank, key, data, len);
+        hl_kvs_cache_put(&hl_boot_kvs, hl_job.rank, key, data, len);
     }
     return rc;
 }
@@ -174,7 +174,7 @@ static int get_text(int rank, const char *key, char **text, size_t *data_len)
     return 0;
 }
 
-/* hl_boot_get without the shelf. */
+/* hl_boot_get without the cache. */
 static int ask_launcher(int rank, const char *key, void *data, size_t cap, size_t *len)
 {
     char *text = NULL;
@@ -198,7 +198,7 @@ static int ask_launcher(int rank, const char *key, void *data, size_t cap, size_
 
 int hl_boot_get(int rank, const char *key, void *data, size_t cap, size_t *len)
 {
-    return hl_shelf_get(&hl_boot_shelf, rank, key, data, cap, len, ask_launcher);
+    return hl_kvs_cache_get(&hl_boot_kvs, rank, key, data, cap, len, ask_launcher);
 }
 
 int hl_boot_fence(void)

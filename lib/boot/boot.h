@@ -9,7 +9,7 @@
  * There are three channels between ranks, by growing price: the node board (hl_boot_node_share, plain
  * memory); the node socket (datagrams between proved node peers, which can carry descriptors); the launcher's
  * key-value space (two context switches of the launcher for each call. A value that one rank of a node has
- * fetched lies on the node's shelf for the others; still, no rank should get a value from all ranks). */
+ * fetched lies in the node's cache for the others; still, no rank should get a value from all ranks). */
 #ifndef HL_BOOT_H
 #define HL_BOOT_H
 

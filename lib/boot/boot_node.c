@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MEET_SECONDS = 20, SHELF_SECONDS = 5, CPU_WORDS = 128 /* 8192 CPUs, the most that Linux counts */ };
+enum { MEET_SECONDS = 20, CLAIM_SECONDS = 5, CPU_WORDS = 128 /* 8192 CPUs, the most that Linux counts */ };
 
 /* The first message on a connection, in both directions. */
 struct node_hello {
@@ -44,7 +44,7 @@ static struct {
 
 static int me_world;
 
-struct hl_shelf hl_boot_shelf;
+struct hl_kvs_cache hl_boot_kvs;
 
 unsigned hl_boot_node_address(struct sockaddr_un *a, const char *what, int number)
 {
@@ -444,18 +444,18 @@ int hl_boot_node_file(int (*make)(int ranks), int *fd)
     return share_file(0, "the node's file", fd);
 }
 
-/* Bytes of the shelf behind the board; 0 when all ranks of the job share one node, since they need none. */
-static size_t shelf_bytes(void)
+/* Bytes of the cache behind the board; 0 when all ranks of the job share one node, since they need none. */
+static size_t kvs_cache_bytes(void)
 {
     bool useful = hl_job.node_size > 1 && hl_job.node_size < hl_job.size;
-    return useful ? (size_t)hl_job.size * sizeof(struct hl_shelf_slot) : 0;
+    return useful ? (size_t)hl_job.size * sizeof(struct hl_kvs_slot) : 0;
 }
 
 int hl_boot_node_share(size_t bytes, int (*make)(size_t), void **base)
 {
-    size_t shelf_at = hl_round_up(bytes, sizeof(struct hl_shelf_slot));
+    size_t cache_at = hl_round_up(bytes, sizeof(struct hl_kvs_slot));
     int fd = -1, flags = MAP_SHARED;
-    bytes = shelf_at + shelf_bytes();
+    bytes = cache_at + kvs_cache_bytes();
     if (hl_job.node_size == 1) {
         flags = MAP_PRIVATE | MAP_ANONYMOUS;
     } else {
@@ -478,10 +478,10 @@ int hl_boot_node_share(size_t bytes, int (*make)(size_t), void **base)
         return hl_err_say(HL_ERR_NO_MEM, "mapping the node board of %zu bytes: %s%s", bytes, strerror(e),
                           hl_err_hint(e));
     }
-    if (bytes > shelf_at) {
-        hl_boot_shelf =
-            (struct hl_shelf){(struct hl_shelf_slot *)(void *)((char *)p + shelf_at), hl_job.node_rank,
-                              hl_boot_socket_lives, SHELF_SECONDS * 1000000000ull};
+    if (bytes > cache_at) {
+        hl_boot_kvs =
+            (struct hl_kvs_cache){(struct hl_kvs_slot *)(void *)((char *)p + cache_at), hl_job.node_rank,
+                                  hl_boot_socket_lives, CLAIM_SECONDS * 1000000000ull};
     }
     *base = p;
     return 0;

@@ -8,8 +8,8 @@
 #ifndef HL_BOOT_NODE_H
 #define HL_BOOT_NODE_H
 
+#include "boot_kvs.h"
 #include "boot_method.h"
-#include "boot_shelf.h"
 
 /* Finds the node group of this rank among the ranks of `clique` and sets hl_job.node_*. A rank that cannot
  * prove anything is a group of one, with a line in the log. `clique` -1: a group of one, without a fence.
@@ -33,9 +33,9 @@ unsigned hl_boot_node_address(struct sockaddr_un *a, const char *what, int numbe
  * anybody can bind the name of a dead rank, and read what is sent there until the death is known. */
 uint64_t hl_boot_node_nonce(void);
 
-/* The node's shelf, which lies behind its board. There is none before hl_boot_node_share, and none in a group
+/* The node's cache, which lies behind its board. There is none before hl_boot_node_share, and none in a group
  * of one or of all ranks. */
-extern struct hl_shelf hl_boot_shelf;
+extern struct hl_kvs_cache hl_boot_kvs;
 
 /* Opens this rank's datagram socket, before the fence, so that all sockets of the group are there after it.
  * Returns 0 or -errno. */

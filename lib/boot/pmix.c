@@ -174,7 +174,7 @@ static void look_at_fds(bool open[LOOKED_AT])
 
 /* Makes the connection to the server close-on-exec, which the library forgets: programs that this rank
  * starts must not have it. */
-static void seal_server_connection(const bool before[LOOKED_AT])
+static void set_server_cloexec(const bool before[LOOKED_AT])
 {
     struct sockaddr_storage peer;
     for (int fd = 0; fd < LOOKED_AT; fd++) {
@@ -195,7 +195,7 @@ static pmix_status_t start_pmix(void)
     pthread_sigmask(SIG_SETMASK, &all, &old);
     pmix_status_t rc = lib.init(&px.me, NULL, 0);
     pthread_sigmask(SIG_SETMASK, &old, NULL);
-    seal_server_connection(open);
+    set_server_cloexec(open);
     return rc;
 }
 

@@ -157,7 +157,7 @@ int hl_fab_ep_open(enum hl_fab_role role, struct hl_fab_ep *out)
     if (role == HL_FAB_RX) {
         hl_fab_atomics_load(ep.domain);
     }
-    hl_fab_seal_note(ep.name, ep.name_len);
+    hl_fab_cloexec_note(ep.name, ep.name_len);
     *out = ep;
     return 0;
 }
@@ -226,6 +226,6 @@ int hl_fab_ep_insert(struct hl_fab_ep *ep, const void *name, size_t len, fi_addr
     if (rc != 1) {
         return fail_step("inserting a peer's address", rc < 0 ? rc : -FI_EINVAL);
     }
-    hl_fab_seal_note(name, len);
+    hl_fab_cloexec_note(name, len);
     return 0;
 }

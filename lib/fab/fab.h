@@ -287,14 +287,14 @@ const char *hl_fab_lack(int any, bool connecting);
 
 /* Says that there may be new sockets (a peer has sent HELLO), which must become close-on-exec. Any thread;
  * cheap. */
-void hl_fab_seal_request(void);
+void hl_fab_cloexec_request(void);
 
-/* True when hl_fab_seal should run; the request is then taken. */
-bool hl_fab_seal_pending(void);
+/* True when hl_fab_cloexec should run; the request is then taken. */
+bool hl_fab_cloexec_pending(void);
 
 /* Makes the provider's sockets close-on-exec. It looks at all descriptors of the process (system calls), so
  * do not call it under a lease. */
-void hl_fab_seal(void);
+void hl_fab_cloexec(void);
 
 /* Frees what hl_fab_open took, at the end, after all endpoints are closed. */
 void hl_fab_close(void);

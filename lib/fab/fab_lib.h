@@ -38,8 +38,8 @@ void hl_fab_cards_forget(void);
  * or the provider's error, *mr being NULL. */
 int hl_fab_mr_open(struct hl_fab_ep *ep, const struct iovec *iov, uint64_t key, struct fid_mr **mr);
 
-/* Remembers that sockets of this address belong to the provider, for hl_fab_seal. Any thread. */
-void hl_fab_seal_note(const void *name, size_t len);
+/* Remembers that sockets of this address belong to the provider, for hl_fab_cloexec. Any thread. */
+void hl_fab_cloexec_note(const void *name, size_t len);
 
 /* A socket of the provider. */
 struct hl_fab_ends {

@@ -200,7 +200,7 @@ int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict)
     hl_prog_wait(pursue, &s);
     innermost = s.outer;
     if (op->card != NULL) {
-        hl_rx_seal(); /* a way was made */
+        hl_rx_cloexec(); /* a way was made */
     }
     if (s.rc == 0 && !op->ordered) {
         *(hl_lane_preferred == GUEST ? &guest.host : &hl_lane_preferred) = s.at;

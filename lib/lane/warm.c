@@ -101,7 +101,7 @@ static void warm(struct hl_lane *lane, int peer)
         }
     }
     if (card != NULL) {
-        hl_rx_seal(); /* the new sockets must be sealed */
+        hl_rx_cloexec(); /* the new sockets must be close-on-exec */
     }
 }
 

@@ -251,7 +251,7 @@ static int post_buf(struct hl_net *net, struct hl_port *port, struct hl_port_buf
         return refused(b->to, i, (int)rc);
     }
     if (HL_UNLIKELY(b->to->sent[i]++ == 0)) {
-        hl_rx_seal(); /* the provider has connected */
+        hl_rx_cloexec(); /* the provider has connected */
     }
     return 1;
 }
@@ -387,7 +387,7 @@ static bool is_next(const struct hl_port *port, const struct hl_far_head *h)
         return false;
     }
     if (HL_UNLIKELY((*last)++ == 0)) {
-        hl_rx_seal(); /* the peer has connected */
+        hl_rx_cloexec(); /* the peer has connected */
     }
     return true;
 }

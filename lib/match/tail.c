@@ -139,7 +139,7 @@ static void take_in_turn(struct hl_net *net, struct hl_port *port, const struct 
     }
     bool waits = hl_rx_window_first(&port->window, stream) != NULL;
     if (*heard == HL_FAR_GAP) {
-        hl_rx_seal(); /* the peer has connected */
+        hl_rx_cloexec(); /* the peer has connected */
     }
     *heard = last | (waits ? HL_FAR_GAP : 0);
 }

@@ -80,7 +80,7 @@ static struct hl_rx_sender *sender_of(const struct hl_wire_head *head)
     if (!s->known && hl_fab_ep_insert(&ep, hello->name, (size_t)hello->len, &s->addr) == 0) {
         s->known = true;
     }
-    hl_fab_seal_request();
+    hl_fab_cloexec_request();
     return s->known ? s : NULL;
 }
 
@@ -480,7 +480,7 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
     hl_rx_streams_left(peer, head.seq);
     if (!reached[peer]) {
         reached[peer] = true;
-        hl_fab_seal_request();
+        hl_fab_cloexec_request();
     }
     return 0;
 }

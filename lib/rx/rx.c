@@ -27,11 +27,11 @@
 #define LOOK_EVERY 256 /* polls of a waiting thread between two looks at the launcher */
 #define EMPTY_WAKES_MAX 10000
 #define EMPTY_WAKES_NS UINT64_C(100000000)
-#define SEALS 4
-#define SEAL_MS 25
-#define SEAL_NS (SEAL_MS * MS_NS)
-#define SEAL_SHARE 100 /* looks at sockets take at most this part of the time */
-#define LOOK_MS 1000   /* between looks at the limits of this process */
+#define CLOEXEC_LOOKS 4
+#define CLOEXEC_MS 25
+#define CLOEXEC_NS (CLOEXEC_MS * MS_NS)
+#define CLOEXEC_SHARE 100 /* looks at sockets take at most this part of the time */
+#define LOOK_MS 1000      /* between looks at the limits of this process */
 #define LOOK_NS (LOOK_MS * MS_NS)
 #define CHOKED_LOOKS 3 /* looks without success before the job ends: a program may need all for a moment */
 #define TICK_MS 1      /* where each rank has a CPU; else a tick of each would take all CPUs */
@@ -58,18 +58,18 @@ static _Thread_local bool on_thread;
 struct wakes {
     uint64_t since_ns;
     int empty;
-    bool storm;         /* the network's descriptor is not watched any more: poll every millisecond */
-    uint64_t seal_ns;   /* when the next look of `seals` is due */
-    uint64_t tick_ns;   /* time of the last tick */
-    int quiet;          /* ticks in a row without work */
-    int seals;          /* looks at new sockets still due: a connection comes some time after its news */
-    bool news;          /* the launcher may have news, but another thread was asking it something */
-    int look_ms;        /* until the next look of alive.c, -1: there is none without a network */
-    uint64_t limits_ns; /* time of the last look at limits */
-    int choked;         /* looks in a row that found a limit met */
-    bool armed;         /* fi_trywait allowed to sleep, and the provider was not called since */
-    int naps;           /* sleeps since then that brought nothing */
-    bool slept;         /* the last pass came after a sleep, so its message came alone, as a rule */
+    bool storm;          /* the network's descriptor is not watched any more: poll every millisecond */
+    uint64_t cloexec_ns; /* when the next look of `cloexec_looks` is due */
+    uint64_t tick_ns;    /* time of the last tick */
+    int quiet;           /* ticks in a row without work */
+    int cloexec_looks;   /* looks at new sockets still due: a connection comes some time after its news */
+    bool news;           /* the launcher may have news, but another thread was asking it something */
+    int look_ms;         /* until the next look of alive.c, -1: there is none without a network */
+    uint64_t limits_ns;  /* time of the last look at limits */
+    int choked;          /* looks in a row that found a limit met */
+    bool armed;          /* fi_trywait allowed to sleep, and the provider was not called since */
+    int naps;            /* sleeps since then that brought nothing */
+    bool slept;          /* the last pass came after a sleep, so its message came alone, as a rule */
     struct hl_rx_pace pace;
 };
 
@@ -100,9 +100,9 @@ void hl_rx_kick(void)
     (void)!write(hl_rx.bell, &one, sizeof one); /* a full counter means that it rings already */
 }
 
-void hl_rx_seal(void)
+void hl_rx_cloexec(void)
 {
-    hl_fab_seal_request();
+    hl_fab_cloexec_request();
     hl_rx_kick();
 }
 
@@ -367,29 +367,29 @@ static int sleep_limit(struct wakes *w)
     }
     bool waits = hl_rx_out_waits() || (hl_rx_has_network() && hl_rx_net_waits());
     bool ticks = hl_a32_load_relaxed(&ticking) != 0; /* relaxed: the thread that sets it sets the timer. */
-    int limit = waits || w->storm ? 1
-                : ticks           ? tick_ms()
-                : w->news         ? NEWS_MS
-                : w->seals > 0    ? SEAL_MS
-                                  : w->look_ms;
+    int limit = waits || w->storm      ? 1
+                : ticks                ? tick_ms()
+                : w->news              ? NEWS_MS
+                : w->cloexec_looks > 0 ? CLOEXEC_MS
+                                       : w->look_ms;
     if (hl_rx_has_network() && (limit < 0 || limit > LOOK_MS)) {
         limit = LOOK_MS;
     }
     return w->look_ms >= 0 && w->look_ms < limit ? w->look_ms : limit;
 }
 
-static void seal_sockets(struct wakes *w)
+static void set_cloexec_due(struct wakes *w)
 {
-    if (hl_fab_is_open() && hl_fab_seal_pending()) {
-        w->seal_ns = w->seals > 0 ? w->seal_ns : hl_now_ns() + SEAL_NS;
-        w->seals = SEALS;
+    if (hl_fab_is_open() && hl_fab_cloexec_pending()) {
+        w->cloexec_ns = w->cloexec_looks > 0 ? w->cloexec_ns : hl_now_ns() + CLOEXEC_NS;
+        w->cloexec_looks = CLOEXEC_LOOKS;
     }
-    if (w->seals > 0 && hl_now_ns() >= w->seal_ns) {
+    if (w->cloexec_looks > 0 && hl_now_ns() >= w->cloexec_ns) {
         uint64_t begin = hl_rx_thread_time();
-        w->seals--;
-        hl_fab_seal();
-        uint64_t took = SEAL_SHARE * (hl_rx_thread_time() - begin);
-        w->seal_ns = hl_now_ns() + (took > SEAL_NS ? took : SEAL_NS);
+        w->cloexec_looks--;
+        hl_fab_cloexec();
+        uint64_t took = CLOEXEC_SHARE * (hl_rx_thread_time() - begin);
+        w->cloexec_ns = hl_now_ns() + (took > CLOEXEC_NS ? took : CLOEXEC_NS);
     }
 }
 
@@ -466,7 +466,7 @@ static int sleep_once(struct wakes *w)
     if (n > 0) {
         note_wake(w, network == n && moved == 0);
     }
-    seal_sockets(w);
+    set_cloexec_due(w);
     look_at_limits(w);
     return moved;
 }

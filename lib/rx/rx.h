@@ -133,7 +133,7 @@ void hl_rx_tick(void);
 
 /* Has the receive thread mark the provider's new sockets close-on-exec: a lane has connected. Any thread; a
  * system call. */
-void hl_rx_seal(void);
+void hl_rx_cloexec(void);
 
 /* Forgets the thread, in a forked child. Async-signal-safe. */
 void hl_rx_forget(void);

@@ -101,7 +101,7 @@ enum hl_rx_turn hl_rx_streams_take(const struct hl_wire_head *head)
         return HL_RX_OLD; /* receive endpoints send one record in a message */
     }
     if (s->heard == 0) {
-        hl_fab_seal_request(); /* the peer has made a connection */
+        hl_fab_cloexec_request(); /* the peer has made a connection */
     }
     if (rec->op == HL_WIRE_COUNT) {
         hear_count(head, rec);

@@ -100,7 +100,7 @@ def ranks_that_may_not_share_meet_as_well():
 
 def a_node_asks_for_each_value_once():
     """Six ranks of two nodes: each value is fetched once by the other node, in three pieces of PMI-1 or one of PMIx."""
-    job = L.run(6, RANK, "shelf", env={"HOTLANE_CLIQUES": "2"})
+    job = L.run(6, RANK, "kvs_cache", env={"HOTLANE_CLIQUES": "2"})
     same(job.code, 0)
     lines = [line.split() for line in job.out.splitlines()]
     same([sum(int(words[at]) for words in lines) for at in (3, 5)], [6 if L.method == "pmix" else 18, 30])

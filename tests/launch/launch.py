@@ -1328,7 +1328,7 @@ def cliques_split_the_node():
 
 
 def counts_of(job):
-    """What ranks asked of the launcher, and what they found on their nodes' shelves."""
+    """What ranks asked of the launcher, and what they found in their nodes' caches."""
     same(job.code, 0)
     return [sum(int(line.split()[at]) for line in job.out.splitlines()) for at in (3, 5)]
 
@@ -1337,8 +1337,8 @@ def a_node_asks_for_each_value_once():
     """Values of 1500 bytes are three pieces in PMI-1."""
     for ranks, nodes in ((4, 2), (8, 2), (9, 3)):
         far = ranks * (nodes - 1)  # each value is fetched once by each node but its own
-        same(counts_of(run("-n", ranks, RANK, "shelf", env={"HOTLANE_CLIQUES": str(nodes)})), [3 * far, ranks * ranks - far])
-    same(counts_of(run("-n", 3, RANK, "shelf", env={"HOTLANE_NEAR": "0"})), [3 * 9, 0])
+        same(counts_of(run("-n", ranks, RANK, "kvs_cache", env={"HOTLANE_CLIQUES": str(nodes)})), [3 * far, ranks * ranks - far])
+    same(counts_of(run("-n", 3, RANK, "kvs_cache", env={"HOTLANE_NEAR": "0"})), [3 * 9, 0])
 
 
 def ranks_of_different_networks_do_not_share():

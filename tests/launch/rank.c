@@ -122,7 +122,7 @@ static void board(void)
 
 /* Every rank gets the values of all, each in an order of its own, and says what that asked of the launcher.
  */
-static void shelf(void)
+static void kvs_cache(void)
 {
     char mine[1500], got[2000];
     uint64_t asked = 0, found = 0;
@@ -293,8 +293,8 @@ int main(int argc, char **argv)
         }
         check(hl_boot_fence(), "fence");
         facts();
-    } else if (!strcmp(mode, "shelf")) {
-        shelf();
+    } else if (!strcmp(mode, "kvs_cache")) {
+        kvs_cache();
     } else if (!strcmp(mode, "appnum")) {
         int number = -1;
         printf("program %d of rank %d\n", hl_job_appnum(&number) ? number : -1, hl_job.rank);

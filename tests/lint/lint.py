@@ -159,7 +159,9 @@ OLD_WORDS = {"pulse|feel_\\w+|felt_\\w+|feelers?": "heartbeat",
              "hl_letter": "hl_ack_buf, acknowledgement",
              "mend|mends|mended|mending": "reconnect",
              "bury|buries|buried|mourn|mourns": "fail, mark dead",
-             "tray|trays": "rpc slot, request slot"}
+             "tray|trays": "rpc slot, request slot",
+             "shelf|shelves": "kvs cache",
+             r"hl_(?:fab|rx)_seal\w*|seal\.c": "cloexec"}
 # What users see keeps its name: statistics.
 KEPT_WORDS = r"\b(?:HL_STAT_RANK_)?(?:chokes|trays|bytes_trays|shelf_gets)\b"
 

@@ -121,7 +121,7 @@ static int inherited(void)
     return count;
 }
 
-/* The receive thread seals new sockets soon after they are made. */
+/* The receive thread marks new sockets close-on-exec soon after they are made. */
 static void inherits_nothing(int ms)
 {
     int count = inherited();

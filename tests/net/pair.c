@@ -280,7 +280,7 @@ static int leaking(void)
     return leaks;
 }
 
-static bool is_sealed(void *unused)
+static bool is_cloexec(void *unused)
 {
     (void)unused;
     return leaking() == 0;
@@ -306,7 +306,7 @@ static void generation(void *board, int number)
     hl_a32_store_relaxed(&notices, 0);
     CALL(hl_boot_fence());
     send_notices();
-    hl_prog_wait(is_sealed, NULL); /* a moment later: the receive threads do it */
+    hl_prog_wait(is_cloexec, NULL); /* a moment later: the receive threads do it */
     CALL(hl_boot_fence());
     uint64_t wanted = (uint64_t)hl_job.size * (unsigned)threads * (unsigned)rounds * 4;
     check(*sums == wanted, "sum of all additions", *sums, wanted);

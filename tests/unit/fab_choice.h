@@ -379,7 +379,7 @@ START_TEST(a_call_is_no_connection_in_use)
     ck_assert_int_eq(bind(door, (struct sockaddr *)&at, len), 0);
     ck_assert_int_eq(listen(door, 1), 0);
     ck_assert_int_eq(getsockname(door, (struct sockaddr *)&at, &len), 0);
-    hl_fab_seal_note(&at, sizeof at);
+    hl_fab_cloexec_note(&at, sizeof at);
     struct hl_fab_tcp_probe probe = hl_fab_tcp_probe(&at, sizeof at);
     ck_assert_int_ge(probe.fd, 0);
     int inside = accept(door, NULL, NULL);
@@ -401,8 +401,9 @@ START_TEST(a_call_is_no_connection_in_use)
 }
 END_TEST
 
-/* Sockets that libfabric has made are sealed by one look; what is not the provider's is left alone. */
-START_TEST(sockets_are_sealed_and_nothing_else)
+/* Sockets that libfabric has made are close-on-exec after one look; what is not the provider's is left
+ * alone. */
+START_TEST(sockets_are_close_on_exec_and_nothing_else)
 {
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     socklen_t len = sizeof at;
@@ -411,14 +412,14 @@ START_TEST(sockets_are_sealed_and_nothing_else)
     int door = socket(AF_INET, SOCK_STREAM, 0), other = socket(AF_INET, SOCK_STREAM, 0), file = dup(0);
     ck_assert_int_eq(bind(door, (struct sockaddr *)&at, len), 0);
     ck_assert_int_eq(getsockname(door, (struct sockaddr *)&at, &len), 0);
-    hl_fab_seal_note(&at, sizeof at);
-    hl_fab_seal();
-    bool sealed = fcntl(door, F_GETFD) == FD_CLOEXEC, left = fcntl(other, F_GETFD) == 0,
+    hl_fab_cloexec_note(&at, sizeof at);
+    hl_fab_cloexec();
+    bool marked = fcntl(door, F_GETFD) == FD_CLOEXEC, left = fcntl(other, F_GETFD) == 0,
          alone = file < 0 || fcntl(file, F_GETFD) == 0;
     close(door);
     close(other);
     close(file);
-    ck_assert(sealed && left && alone);
+    ck_assert(marked && left && alone);
 }
 END_TEST
 
@@ -445,7 +446,7 @@ static TCase *choice_case(void)
     tcase_add_test(t, a_card_that_is_not_used_is_one_line_with_the_fix);
     tcase_add_loop_test(t, only_tcp_listeners_are_called, 0, 3);
     tcase_add_test(t, a_call_is_no_connection_in_use);
-    tcase_add_test(t, sockets_are_sealed_and_nothing_else);
+    tcase_add_test(t, sockets_are_close_on_exec_and_nothing_else);
     return t;
 }
 

@@ -514,8 +514,8 @@ static void add_pmix(TCase *tc)
     (void)tc;
 }
 #endif
+#include "boot_kvs_cache.h"
 #include "boot_meeting.h"
-#include "boot_shelving.h"
 #include "boot_strangers.h"
 
 static Suite *make_suite(void)
@@ -545,7 +545,7 @@ static Suite *make_suite(void)
     tcase_add_test(tc, a_forked_child_ends_only_itself);
     tcase_add_test(tc, last_words_are_read_before_the_launcher_hears_of_the_end);
     add_pmix(tc);
-    add_shelf(tc);
+    add_kvs_cache(tc);
     tcase_add_test(tc, nobody_leaves_descriptors_here);
     tcase_add_test(tc, strangers_take_no_place_in_the_queue);
     tcase_add_test(tc, other_users_are_not_heard);

@@ -1,40 +1,40 @@
-/* The node's shelf: one of many asks, a dead one's claim is taken over, and no reader sees half a value. */
-#ifndef BOOT_SHELVING_H
-#define BOOT_SHELVING_H
+/* The node's cache: one of many asks, a dead one's claim is taken over, and no reader sees half a value. */
+#ifndef BOOT_KVS_CACHE_H
+#define BOOT_KVS_CACHE_H
 
-#include "boot_shelf.h"
+#include "boot_kvs.h"
 #include "util.h"
 
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-enum { SHELF_RANKS = 4 };
+enum { KVS_RANKS = 4 };
 
-static struct shelf_notes { /* shared with children */
+static struct kvs_notes { /* shared with children */
     hl_a32 asked;
 } * notes;
 
-static pid_t shelf_child;
+static pid_t kvs_child;
 
 static bool child_lives(int node_rank)
 {
-    return node_rank != 1 || waitpid(shelf_child, NULL, WNOHANG) == 0;
+    return node_rank != 1 || waitpid(kvs_child, NULL, WNOHANG) == 0;
 }
 
-static struct hl_shelf new_shelf(int me, uint64_t patience_ns)
+static struct hl_kvs_cache new_kvs_cache(int me, uint64_t patience_ns)
 {
-    void *room = mmap(NULL, SHELF_RANKS * sizeof(struct hl_shelf_slot), PROT_READ | PROT_WRITE,
+    void *room = mmap(NULL, KVS_RANKS * sizeof(struct hl_kvs_slot), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     notes = mmap(NULL, sizeof *notes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert(room != MAP_FAILED && notes != MAP_FAILED);
-    return (struct hl_shelf){room, me, child_lives, patience_ns};
+    return (struct hl_kvs_cache){room, me, child_lives, patience_ns};
 }
 
 /* The launcher: every value is its key, 2000 times or as long as the key says. */
 static int answer(int rank, const char *key, void *data, size_t cap, size_t *len)
 {
-    size_t n = key[0] == 'L' ? HL_SHELF_VALUE + 1 : 2000;
+    size_t n = key[0] == 'L' ? HL_KVS_VALUE + 1 : 2000;
     hl_a32_add_full(&notes->asked, 1);
     if (key[0] == '-') {
         return HL_ERR_FOUND_NONE;
@@ -56,11 +56,11 @@ static int answer_never(int rank, const char *key, void *data, size_t cap, size_
     return answer(rank, key, data, cap, len);
 }
 
-static void must_get(struct hl_shelf *s, int rank, const char *key)
+static void must_get(struct hl_kvs_cache *s, int rank, const char *key)
 {
     unsigned char got[4096];
     size_t len = 0;
-    ck_assert_int_eq(hl_shelf_get(s, rank, key, got, sizeof got, &len, answer), 0);
+    ck_assert_int_eq(hl_kvs_cache_get(s, rank, key, got, sizeof got, &len, answer), 0);
     ck_assert_uint_ge(len, 2000);
     size_t same = 0;
     while (same < len && got[same] == (unsigned char)(key[1] + rank)) {
@@ -76,7 +76,7 @@ static uint32_t asked(void)
 
 START_TEST(a_value_is_asked_for_once)
 {
-    struct hl_shelf s = new_shelf(0, 1000000000), none = {.slot = NULL}, peer;
+    struct hl_kvs_cache s = new_kvs_cache(0, 1000000000), none = {.slot = NULL}, peer;
     char got[4096];
     size_t len = 0;
     peer = s;
@@ -84,7 +84,7 @@ START_TEST(a_value_is_asked_for_once)
     must_get(&s, 2, "ka");
     must_get(&peer, 2, "ka");
     ck_assert_uint_eq(asked(), 1);
-    ck_assert_int_eq(hl_shelf_get(&peer, 2, "ka", got, 1999, &len, answer), HL_ERR_TRUNCATE);
+    ck_assert_int_eq(hl_kvs_cache_get(&peer, 2, "ka", got, 1999, &len, answer), HL_ERR_TRUNCATE);
     ck_assert_uint_eq(len, 2000);
     must_get(&peer, 2, "kb"); /* takes the place of ka */
     must_get(&s, 2, "kb");
@@ -93,17 +93,17 @@ START_TEST(a_value_is_asked_for_once)
     ck_assert_uint_eq(asked(), 3);
     for (int i = 0; i < 2; i++) { /* what does not fit, is absent or fails is not kept */
         must_get(&s, 3, "La");
-        ck_assert_int_eq(hl_shelf_get(&s, 3, "-", got, sizeof got, &len, answer), HL_ERR_FOUND_NONE);
-        ck_assert_int_eq(hl_shelf_get(&s, 3, "kc", got, 10, &len, answer), HL_ERR_TRUNCATE);
+        ck_assert_int_eq(hl_kvs_cache_get(&s, 3, "-", got, sizeof got, &len, answer), HL_ERR_FOUND_NONE);
+        ck_assert_int_eq(hl_kvs_cache_get(&s, 3, "kc", got, 10, &len, answer), HL_ERR_TRUNCATE);
     }
     ck_assert_uint_eq(asked(), 9);
     memset(got, 'x' + 1, 2000);
-    hl_shelf_put(&peer, 1, "kx", got, 2000);
-    hl_shelf_put(&peer, 1, "ky", got, HL_SHELF_VALUE + 1);
+    hl_kvs_cache_put(&peer, 1, "kx", got, 2000);
+    hl_kvs_cache_put(&peer, 1, "ky", got, HL_KVS_VALUE + 1);
     must_get(&s, 1, "kx");
     ck_assert_uint_eq(asked(), 9);
     must_get(&none, 1, "kx");
-    hl_shelf_put(&none, 1, "kx", got, 2000);
+    hl_kvs_cache_put(&none, 1, "kx", got, 2000);
     ck_assert_uint_eq(asked(), 10);
 }
 END_TEST
@@ -112,13 +112,13 @@ END_TEST
  * lasts; when it has died its claim passes on. */
 START_TEST(a_dead_claimer_holds_up_nobody)
 {
-    struct hl_shelf s = new_shelf(1, 100000000);
-    struct hl_shelf patient;
-    shelf_child = fork();
-    if (!shelf_child) {
+    struct hl_kvs_cache s = new_kvs_cache(1, 100000000);
+    struct hl_kvs_cache patient;
+    kvs_child = fork();
+    if (!kvs_child) {
         char got[4096];
         size_t len;
-        hl_shelf_get(&s, 2, "ka", got, sizeof got, &len, answer_never);
+        hl_kvs_cache_get(&s, 2, "ka", got, sizeof got, &len, answer_never);
         _exit(1);
     }
     while (asked() != 100) {
@@ -129,11 +129,11 @@ START_TEST(a_dead_claimer_holds_up_nobody)
     must_get(&s, 2, "ka");
     ck_assert_uint_ge(hl_now_ns() - begin, 100000000);
     ck_assert_uint_eq(asked(), 101);
-    must_get(&s, 2, "ka"); /* what was asked for past the claimer is not laid down */
+    must_get(&s, 2, "ka"); /* what was asked for past the claimer is not stored */
     ck_assert_uint_eq(asked(), 102);
     patient = s;
     patient.patience_ns = 100ull * 1000000000;
-    kill(shelf_child, SIGKILL);
+    kill(kvs_child, SIGKILL);
     must_get(&patient, 2, "ka");
     must_get(&s, 2, "ka");
     ck_assert_uint_eq(asked(), 103);
@@ -143,23 +143,23 @@ END_TEST
 /* Two processes want different values of one rank, over and over: none gets bytes of the other's. */
 START_TEST(values_that_take_turns_in_a_slot_do_not_mix)
 {
-    struct hl_shelf s = new_shelf(0, 1000000000);
-    shelf_child = fork();
-    s.me = !shelf_child;
+    struct hl_kvs_cache s = new_kvs_cache(0, 1000000000);
+    kvs_child = fork();
+    s.me = !kvs_child;
     for (int i = 0; i < 2000; i++) {
         must_get(&s, 1, i % 3 == s.me ? "ka" : "kb");
     }
-    if (!shelf_child) {
+    if (!kvs_child) {
         _exit(0);
     }
     int status = 1;
-    ck_assert_int_eq(waitpid(shelf_child, &status, 0), shelf_child);
+    ck_assert_int_eq(waitpid(kvs_child, &status, 0), kvs_child);
     ck_assert_int_eq(status, 0);
     ck_assert_uint_lt(asked(), 4000);
 }
 END_TEST
 
-static void add_shelf(TCase *tc)
+static void add_kvs_cache(TCase *tc)
 {
     tcase_add_test(tc, a_value_is_asked_for_once);
     tcase_add_test(tc, a_dead_claimer_holds_up_nobody);

@@ -1,4 +1,4 @@
-/* Inside the module: the node's shelf. Values that one rank has fetched from the launcher lie there for
+/* Inside the module: the node's cache. Values that one rank has fetched from the launcher lie there for
  * its node peers, and so do values that they have put. So a node asks the launcher for the card of a
  * far rank only once.
  *
@@ -8,12 +8,12 @@
  * over, and a rank that is stopped is not waited for, so no single rank can keep values from the others.
  * States of a slot, by `state`:
  *
- *      version | 0    | LAID     a value under `key` (an empty key: no value)
+ *      version | 0    | STORED     a value under `key` (an empty key: no value)
  *      version | who  | 0        claimed by node rank who - 1: only it writes, and ends the claim
  *
  * The version grows with each claim, so that a reader can tell whether it has copied one whole value. */
-#ifndef HL_BOOT_SHELF_H
-#define HL_BOOT_SHELF_H
+#ifndef HL_BOOT_KVS_H
+#define HL_BOOT_KVS_H
 
 #include "atomic.h"
 
@@ -21,30 +21,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { HL_SHELF_KEY = 28, HL_SHELF_VALUE = 2008 };
+enum { HL_KVS_KEY = 28, HL_KVS_VALUE = 2008 };
 
-struct hl_shelf_slot {
+struct hl_kvs_slot {
     hl_a64 state; /* atomic */
     /* The claimer writes these; a reader looks at `state` before and after it copies them. */
-    char key[HL_SHELF_KEY];
+    char key[HL_KVS_KEY];
     uint32_t len;
-    unsigned char value[HL_SHELF_VALUE];
+    unsigned char value[HL_KVS_VALUE];
 };
 
-struct hl_shelf {
-    struct hl_shelf_slot *slot; /* [ranks of the job], zeroed at first; NULL: no shelf */
-    int me;                     /* node rank */
+struct hl_kvs_cache {
+    struct hl_kvs_slot *slot; /* [ranks of the job], zeroed at first; NULL: no cache */
+    int me;                   /* node rank */
     bool (*lives)(int node_rank);
     uint64_t patience_ns; /* how long a living claimer is waited for */
 };
 
-/* Reads the value of `key` of rank `rank` from the shelf, or gets it by `ask` and stores it there. Arguments
+/* Reads the value of `key` of rank `rank` from the cache, or gets it by `ask` and stores it there. Arguments
  * and result are those of hl_boot_get. Any thread. */
-typedef int hl_shelf_ask_fn(int rank, const char *key, void *data, size_t cap, size_t *len);
-int hl_shelf_get(struct hl_shelf *s, int rank, const char *key, void *data, size_t cap, size_t *len,
-                 hl_shelf_ask_fn *ask);
+typedef int hl_kvs_ask_fn(int rank, const char *key, void *data, size_t cap, size_t *len);
+int hl_kvs_cache_get(struct hl_kvs_cache *s, int rank, const char *key, void *data, size_t cap, size_t *len,
+                     hl_kvs_ask_fn *ask);
 
-/* Stores a value that this rank has put, unless it is longer than HL_SHELF_VALUE or the slot is claimed. */
-void hl_shelf_put(struct hl_shelf *s, int rank, const char *key, const void *data, size_t len);
+/* Stores a value that this rank has put, unless it is longer than HL_KVS_VALUE or the slot is claimed. */
+void hl_kvs_cache_put(struct hl_kvs_cache *s, int rank, const char *key, const void *data, size_t len);
 
 #endif

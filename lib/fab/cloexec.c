@@ -45,30 +45,31 @@ static unsigned port_of(const void *name, size_t len)
     return 0;
 }
 
-void hl_fab_seal_note(const void *name, size_t len)
+void hl_fab_cloexec_note(const void *name, size_t len)
 {
     unsigned port = port_of(name, len);
     hl_a64_or_full(&ports[port / 64], UINT64_C(1) << (port % 64)); /* full: rare; only the bit matters. */
-    hl_a32_store_release(&news, 1); /* release: publishes the port; pairs with hl_fab_seal_pending. */
+    hl_a32_store_release(&news, 1); /* release: publishes the port; pairs with hl_fab_cloexec_pending. */
 }
 
-void hl_fab_seal_request(void)
+void hl_fab_cloexec_request(void)
 {
     /* relaxed: only a guess whether the store is worth taking the cache line. */
     if (hl_a32_load_relaxed(&news) == 0) {
-        hl_a32_store_release(&news, 1); /* release: pairs with the exchange in hl_fab_seal_pending. */
+        hl_a32_store_release(&news, 1); /* release: pairs with the exchange in hl_fab_cloexec_pending. */
     }
 }
 
-bool hl_fab_seal_pending(void)
+bool hl_fab_cloexec_pending(void)
 {
-    /* relaxed: a guess. acquire: the ports are set; pairs with hl_fab_seal_note and hl_fab_seal_request. */
+    /* relaxed: a guess. acquire: the ports are set; pairs with hl_fab_cloexec_note and
+     * hl_fab_cloexec_request. */
     return hl_a32_load_relaxed(&news) != 0 && hl_a32_xchg_acquire(&news, 0) != 0;
 }
 
 static bool ours(unsigned port)
 {
-    /* relaxed: the exchange in hl_fab_seal_pending orders it. */
+    /* relaxed: the exchange in hl_fab_cloexec_pending orders it. */
     return port != 0 && (hl_a64_load_relaxed(&ports[port / 64]) >> (port % 64) & 1) != 0;
 }
 
@@ -155,15 +156,15 @@ static bool ends_of(int fd, struct hl_fab_ends *out)
     return ours(out->my_port) || ours(out->port);
 }
 
-static bool is_sealed(int fd)
+static bool is_cloexec(int fd)
 {
     int flags = fcntl(fd, F_GETFD);
     return flags < 0 || (flags & FD_CLOEXEC) != 0;
 }
 
-static void seal_one(const struct hl_fab_ends *ends)
+static void set_cloexec(const struct hl_fab_ends *ends)
 {
-    if (!is_sealed(ends->fd)) {
+    if (!is_cloexec(ends->fd)) {
         (void)fcntl(ends->fd, F_SETFD, FD_CLOEXEC);
     }
 }
@@ -178,10 +179,10 @@ static void look_at_all(void (*fn)(void *arg, const struct hl_fab_ends *ends), v
     for (struct dirent *e = readdir(dir); e != NULL; e = readdir(dir)) {
         struct hl_fab_ends ends;
         int fd = (int)strtol(e->d_name, NULL, 10);
-        if (e->d_name[0] == '.' || (fn == NULL && is_sealed(fd)) || !ends_of(fd, &ends)) {
+        if (e->d_name[0] == '.' || (fn == NULL && is_cloexec(fd)) || !ends_of(fd, &ends)) {
             continue;
         }
-        seal_one(&ends); /* with fn also sockets that were accepted long before their first message */
+        set_cloexec(&ends); /* with fn also sockets that were accepted long before their first message */
         if (fn != NULL) {
             fn(arg, &ends);
         }
@@ -194,7 +195,7 @@ void hl_fab_each_socket(void (*fn)(void *arg, const struct hl_fab_ends *ends), v
     look_at_all(fn, arg);
 }
 
-void hl_fab_seal(void)
+void hl_fab_cloexec(void)
 {
     look_at_all(NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The node's shelf: values that its ranks have fetched or put. */
-#include "boot_shelf.h"
+/* The node's cache: values that its ranks have fetched or put. */
+#include "boot_kvs.h"
 #include "err.h"
 #include "stat.h"
 #include "util.h"
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { LAID = 1, WHO_SHIFT = 1, WHO_BITS = 23, VERSION_SHIFT = WHO_SHIFT + WHO_BITS };
+enum { STORED = 1, WHO_SHIFT = 1, WHO_BITS = 23, VERSION_SHIFT = WHO_SHIFT + WHO_BITS };
 
 static int claimer_of(uint64_t state)
 {
@@ -20,39 +20,41 @@ static uint64_t next_version(uint64_t state)
 }
 
 /* Claims the slot if its state is still `seen`; *mine is its new state. */
-static bool claim_slot(const struct hl_shelf *s, struct hl_shelf_slot *slot, uint64_t seen, uint64_t *mine)
+static bool claim_slot(const struct hl_kvs_cache *s, struct hl_kvs_slot *slot, uint64_t seen, uint64_t *mine)
 {
     *mine = next_version(seen) << VERSION_SHIFT | (uint64_t)(s->me + 1) << WHO_SHIFT;
-    /* acquire: this rank's bytes come after those of the last claimer; pairs with the release in lay. */
+    /* acquire: this rank's bytes come after those of the last claimer; pairs with the release in
+     * store_value. */
     if (!hl_a64_cas_acquire(&slot->state, &seen, *mine)) {
         return false;
     }
-    hl_fence_release(); /* the claim is seen before the bytes; pairs with the fence in copy_shelf_value. */
+    hl_fence_release(); /* the claim is seen before the bytes; pairs with the fence in copy_cached_value. */
     return true;
 }
 
 /* Ends a claim and stores the value; one that is too long is left out. */
-static void lay(struct hl_shelf_slot *slot, uint64_t mine, const char *key, const void *data, size_t len)
+static void store_value(struct hl_kvs_slot *slot, uint64_t mine, const char *key, const void *data,
+                        size_t len)
 {
     size_t key_len = strlen(key);
-    if (len > HL_SHELF_VALUE || key_len >= HL_SHELF_KEY) {
+    if (len > HL_KVS_VALUE || key_len >= HL_KVS_KEY) {
         key_len = len = 0;
     }
     memcpy(slot->key, key, key_len);
     slot->key[key_len] = 0;
     memcpy(slot->value, data, len);
     slot->len = (uint32_t)len;
-    /* release: publishes the value; pairs with the acquire in hl_shelf_get. */
-    hl_a64_store_release(&slot->state, mine >> VERSION_SHIFT << VERSION_SHIFT | LAID);
+    /* release: publishes the value; pairs with the acquire in hl_kvs_cache_get. */
+    hl_a64_store_release(&slot->state, mine >> VERSION_SHIFT << VERSION_SHIFT | STORED);
 }
 
 /* Copies the value if it is that of `key`. Returns 0, HL_ERR_TRUNCATE, or HL_ERR_FOUND_NONE: the slot has
  * another key's value, or was changed during the copy. */
-static int copy_shelf_value(struct hl_shelf_slot *slot, uint64_t seen, const char *key, void *data,
-                            size_t cap, size_t *len)
+static int copy_cached_value(struct hl_kvs_slot *slot, uint64_t seen, const char *key, void *data, size_t cap,
+                             size_t *len)
 {
     size_t n = slot->len;
-    bool right = strncmp(slot->key, key, HL_SHELF_KEY) == 0 && n <= HL_SHELF_VALUE;
+    bool right = strncmp(slot->key, key, HL_KVS_KEY) == 0 && n <= HL_KVS_VALUE;
     if (right) {
         memcpy(data, slot->value, hl_min_size(n, cap));
     }
@@ -70,49 +72,49 @@ static int copy_shelf_value(struct hl_shelf_slot *slot, uint64_t seen, const cha
 }
 
 /* Waits a little for the claimer. False: it has been waited for long enough. */
-static bool await_slot(const struct hl_shelf *s, uint64_t begin)
+static bool await_slot(const struct hl_kvs_cache *s, uint64_t begin)
 {
     struct timespec t = {0, 50000};
     nanosleep(&t, NULL);
     return hl_now_ns() - begin < s->patience_ns;
 }
 
-int hl_shelf_get(struct hl_shelf *s, int rank, const char *key, void *data, size_t cap, size_t *len,
-                 hl_shelf_ask_fn *ask)
+int hl_kvs_cache_get(struct hl_kvs_cache *s, int rank, const char *key, void *data, size_t cap, size_t *len,
+                     hl_kvs_ask_fn *ask)
 {
     if (!s->slot) {
         return ask(rank, key, data, cap, len);
     }
-    struct hl_shelf_slot *slot = &s->slot[rank];
+    struct hl_kvs_slot *slot = &s->slot[rank];
     uint64_t mine, looks = 0, begin = hl_now_ns();
     do {
-        /* acquire: the value is stored; pairs with the release in lay. */
+        /* acquire: the value is stored; pairs with the release in store_value. */
         uint64_t seen = hl_a64_load_acquire(&slot->state);
         int who = claimer_of(seen);
-        int rc = who < 0 ? copy_shelf_value(slot, seen, key, data, cap, len) : HL_ERR_FOUND_NONE;
+        int rc = who < 0 ? copy_cached_value(slot, seen, key, data, cap, len) : HL_ERR_FOUND_NONE;
         if (rc != HL_ERR_FOUND_NONE) {
             return rc;
         }
         /* Every 64 looks it is asked whether the claimer still lives. */
         if ((who < 0 || (++looks % 64 == 0 && !s->lives(who))) && claim_slot(s, slot, seen, &mine)) {
             rc = ask(rank, key, data, cap, len);
-            lay(slot, mine, rc ? "" : key, data, rc ? 0 : *len);
+            store_value(slot, mine, rc ? "" : key, data, rc ? 0 : *len);
             return rc;
         }
     } while (await_slot(s, begin));
     return ask(rank, key, data, cap, len);
 }
 
-void hl_shelf_put(struct hl_shelf *s, int rank, const char *key, const void *data, size_t len)
+void hl_kvs_cache_put(struct hl_kvs_cache *s, int rank, const char *key, const void *data, size_t len)
 {
     uint64_t mine;
-    if (!s->slot || len > HL_SHELF_VALUE) {
+    if (!s->slot || len > HL_KVS_VALUE) {
         return;
     }
-    struct hl_shelf_slot *slot = &s->slot[rank];
+    struct hl_kvs_slot *slot = &s->slot[rank];
     /* relaxed: a guess; the claim orders. */
     uint64_t seen = hl_a64_load_relaxed(&slot->state);
     if (claimer_of(seen) < 0 && claim_slot(s, slot, seen, &mine)) {
-        lay(slot, mine, key, data, len);
+        store_value(slot, mine, key, data, len);
     }
 }
