@@ -36,7 +36,7 @@
     Y(poll_one, "who waits looks at one inbox only")                                                         \
     Y(overtake, "a send does not mind that earlier ones have not left")                                      \
     Y(newest_first, "a receive takes the newest message that fits")                                          \
-    Y(choke_deaf, "a choked source goes on")                                                                 \
+    Y(xoff_ignored, "a throttled source goes on")                                                            \
     Y(isend_waits, "a nonblocking send waits for room")                                                      \
     Y(command_order, "an inbox's owner does what he was asked to in any order")                              \
     Y(deaths_untold, "nobody is told of deaths")                                                             \

@@ -36,9 +36,9 @@ static uint64_t n_opened HL_GUARDED_BY(lock); /* number of opens so far */
 static hl_a32 opened, closed;                 /* atomic: one bit for each user; changed under lock */
 static bool hooked HL_GUARDED_BY(lock);
 static bool mpi_ended HL_GUARDED_BY(lock);
-static bool joint HL_GUARDED_BY(lock); /* MPI or SHMEM has opened: the end is collective */
-static struct hl_life_row *rows;       /* enrolled by constructors, before threads exist */
-static bool succeeds;                  /* the process exits with 0; used by the exiting thread */
+static bool collective_end HL_GUARDED_BY(lock); /* MPI or SHMEM has opened: the end is collective */
+static struct hl_life_row *rows;                /* enrolled by constructors, before threads exist */
+static bool succeeds;                           /* the process exits with 0; used by the exiting thread */
 
 /* Both are written while the library opens, and read-only while it is open. */
 static int level = MPI_THREAD_SINGLE;
@@ -181,7 +181,7 @@ static int open_library(enum hl_life_who who, int required) HL_REQUIRES(lock)
         hl_modules_close(false);
         return err;
     }
-    joint = false;
+    collective_end = false;
     return 0;
 }
 
@@ -212,7 +212,7 @@ int hl_life_open(enum hl_life_who who, int required, int *provided)
         }
         /* release: everything is open; pairs with the acquire in hl_life_is_open. */
         hl_a32_store_release(&state, LIFE_OPEN);
-        joint = joint || who != HL_LIFE_SESSION;
+        collective_end = collective_end || who != HL_LIFE_SESSION;
         n_users++;
         n_opened++;
         users[who]++;
@@ -280,11 +280,11 @@ int hl_life_close(enum hl_life_who who)
         if (users[who] == 0) {
             hl_a32_or_release(&closed, 1u << who); /* release: pairs with the acquire in hl_life_closed */
         }
-        if (n_users == 1 && !joint) {
+        if (n_users == 1 && !collective_end) {
             leave_session();
         }
         if (--n_users == 0) {
-            if (joint) {
+            if (collective_end) {
                 be_quiet();
                 err = close_all();
             } else {

@@ -1,6 +1,6 @@
 /* Private memory of node peers, copied by the kernel (CMA); that of ranks in this process, by memcpy. */
-#include "both.h"
 #include "inner.h"
+#include "split_copy.h"
 
 #include "err.h"
 #include "util.h"

@@ -10,8 +10,8 @@
  * going to be. Only communicators know which member that is (hl_match_on_lost). */
 #include "inner.h"
 
-#include "both.h"
 #include "deaths.h"
+#include "split_copy.h"
 
 #include "err.h"
 #include "far.h"
@@ -167,7 +167,7 @@ static void fail_names(struct hl_matcher *m, struct visit *v, struct hl_work *w)
         if (r->what == HL_REQ_SEND) {
             hl_send_end(r);
         } else {
-            hl_both_forget(m, r);
+            hl_split_forget(m, r);
             hl_recv_finish(r);
         }
         w->n++;

@@ -1,6 +1,6 @@
 /* Messages over the network: describes those that leave to a port, and has those that come matched. */
 #include "far.h"
-#include "choke.h"
+#include "flow.h"
 
 #include "conf.h"
 #include "err.h"
@@ -24,7 +24,8 @@ uint64_t hl_far_piece_max(const struct hl_matcher *m)
 bool hl_far_is_eager(const struct hl_matcher *m, uint64_t len)
 {
     uint64_t piece = hl_net_piece(m->net);
-    return len <= piece || (len <= HL_TRAIN_MAX * piece && (hl_conf.read_min == 0 || len < hl_conf.read_min));
+    return len <= piece ||
+           (len <= HL_EAGER_SEGMENTS * piece && (hl_conf.read_min == 0 || len < hl_conf.read_min));
 }
 
 static int pack(void *arg, uint64_t at, void *out, uint64_t n)
@@ -86,18 +87,18 @@ static HL_COLD void drop(void)
 }
 
 /* Takes the first buffer of several. An earlier message that is incomplete will stay so, and is dropped. */
-static void start_train(const struct hl_far_head *h, struct hl_far_train **train)
+static void start_segments(const struct hl_far_head *h, struct hl_far_segments **segments)
 {
-    if (*train != NULL) {
-        free(*train);
-        *train = NULL;
+    if (*segments != NULL) {
+        free(*segments);
+        *segments = NULL;
         drop();
     }
-    if (h->head.len > HL_TRAIN_MAX * hl_fab.eager) {
+    if (h->head.len > HL_EAGER_SEGMENTS * hl_fab.eager) {
         drop();
         return;
     }
-    struct hl_far_train *t = malloc(sizeof(*t) + h->head.len);
+    struct hl_far_segments *t = malloc(sizeof(*t) + h->head.len);
     if (t == NULL) {
         hl_log(HL_LOG_ERROR, "no memory for a message of %u bytes from rank %u", h->head.len, h->from);
         hl_job_abort(1);
@@ -105,14 +106,14 @@ static void start_train(const struct hl_far_head *h, struct hl_far_train **train
     t->head = h->head;
     t->got = h->len;
     memcpy(t->data, h + 1, h->len);
-    *train = t;
+    *segments = t;
 }
 
 /* Takes a later buffer of several: with the last one the message is complete. */
-static void go_on(struct hl_matcher *m, const struct hl_far_head *h, struct hl_far_train **train,
-                  struct hl_work *w)
+static void add_segment(struct hl_matcher *m, const struct hl_far_head *h, struct hl_far_segments **segments,
+                        struct hl_work *w)
 {
-    struct hl_far_train *t = *train;
+    struct hl_far_segments *t = *segments;
     if (t == NULL || h->area.piece.offset != t->got || h->len > t->head.len - t->got) {
         drop();
         return;
@@ -127,19 +128,19 @@ static void go_on(struct hl_matcher *m, const struct hl_far_head *h, struct hl_f
                                .from = ~(int)h->from,
                                .kind = HL_MSG_EAGER,
                                .payload = t->data};
-        *train = NULL;
+        *segments = NULL;
         hl_inbox_receive(m, &a, w);
         free(t);
     }
 }
 
-void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_far_train **train,
+void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_far_segments **segments,
                  struct hl_work *w)
 {
     const unsigned char *payload = (const unsigned char *)(h + 1);
     w->n++;
     if (h->head.kind >= HL_MSG_XOFF) {
-        hl_choke_told(m, h->from, h->head.kind == HL_MSG_XOFF);
+        hl_flow_told(m, h->from, h->head.kind == HL_MSG_XOFF);
         return;
     }
     if (h->head.kind == HL_MSG_HELP || h->head.kind == HL_MSG_ENDED) { /* only node peers send them */
@@ -147,11 +148,11 @@ void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_fa
         return;
     }
     if (h->head.kind == HL_MSG_DATA && h->area.piece.cookie == 0) {
-        go_on(m, h, train, w);
+        add_segment(m, h, segments, w);
         return;
     }
     if (h->head.kind == HL_MSG_EAGER && h->head.len > h->len) {
-        start_train(h, train);
+        start_segments(h, segments);
         return;
     }
     if (h->head.kind > HL_MSG_REVOKE) {

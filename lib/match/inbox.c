@@ -7,9 +7,9 @@
  * one caller, who always owns; in modes with locks the thread that has the section owns. */
 #include "inner.h"
 
-#include "choke.h"
 #include "claim.h"
 #include "deaths.h"
+#include "flow.h"
 
 #include "far.h"
 #include "fault.h"
@@ -90,7 +90,7 @@ static void arrive(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_ar
         hl_table_add(&ib->table, hl_entry_keep(&ib->pool, a, ib->table.n_entries));
         /* relaxed: the first is the owner's, the second a hint. */
         if (HL_UNLIKELY(hl_a64_load_relaxed(&ib->table.held) > hl_a64_load_relaxed(&ib->mark))) {
-            hl_choke_look(m, ib);
+            hl_flow_check(m, ib);
         }
     } else if (HL_UNLIKELY(hl_recv_body(r)->type == NULL)) {
         hand_over(r, a, NULL);

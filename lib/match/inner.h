@@ -9,11 +9,11 @@
  *   inbox.c  who owns an inbox, commands for its owner, taking messages from its ring
  *   table.c  posted receives and unexpected messages, plain data under the inbox's ownership
  *   recv.c   receives, claims for any source over several inboxes, delivery
- *   rndv.c   large messages: requests to send answered, data moved, control messages; both.c, cma.c
+ *   rndv.c   large messages: requests to send answered, data moved, control messages; split_copy.c, cma.c
  *   reach.c  large messages without their sender's help
  *   names.c  names of the requests that peers answer to
  *   probe.c  probes, matched messages, cancel
- *   choke.c  bounded memory for unexpected messages; entry.c: that memory
+ *   flow.c  bounded memory for unexpected messages; entry.c: that memory
  *   deaths.c   peers that have died
  *   far.c    messages over the network: what leaves and what comes
  *   port.c   the network's endpoints (port.h); bell.c: they wake sleepers
@@ -22,8 +22,8 @@
 #define HL_MATCH_INNER_H
 
 #include "atomic.h"
-#include "choke.h"
 #include "cs.h"
+#include "flow.h"
 #include "lock.h"
 #include "match.h"
 #include "msg.h"
@@ -67,11 +67,11 @@ struct hl_claiming {
     HL_ALIGNED_LINE hl_a64 what; /* atomic: ticket + the mark of its ring; 0: never used */
 };
 
-#define HL_JOINT_BITS 6
-#define HL_JOINTS (1u << HL_JOINT_BITS)
+#define HL_SPLIT_BITS 6
+#define HL_SPLITS (1u << HL_SPLIT_BITS)
 
-/* A large message that both ends copy (both.c). */
-struct hl_joint {
+/* A large message that both ends copy (split_copy.c). */
+struct hl_split {
     HL_ALIGNED_LINE hl_a64 left; /* atomic: the generation, and what nobody has claimed yet */
     hl_a64 done;                 /* atomic: what has been copied, and whether the receiver has left */
     hl_a32 failed;               /* atomic: 1: a piece could not be copied */
@@ -91,8 +91,8 @@ struct hl_home {
     HL_ALIGNED_LINE hl_a64 cells_taken; /* atomic: a bit for each cell: my senders set, receivers clear it */
     struct hl_ring rings[HL_INBOXES_MAX];
     struct hl_claiming claiming[HL_CLAIMING];
-    HL_ALIGNED_LINE hl_a64 joints_taken; /* atomic: a bit for each joint; only this rank changes it */
-    struct hl_joint joints[HL_JOINTS];
+    HL_ALIGNED_LINE hl_a64 splits_taken; /* atomic: a bit for each split; only this rank changes it */
+    struct hl_split splits[HL_SPLITS];
     _Alignas(4096) unsigned char cells[HL_CELLS][HL_CELL_BYTES];
 };
 
@@ -128,7 +128,7 @@ struct hl_fetch {
 enum hl_fetch_addr {
     HL_FETCH_PLAIN, /* an address or a number of bytes */
     HL_FETCH_OFFER, /* a struct hl_offer *: how the buffer can be reached */
-    HL_FETCH_JOINT, /* index of this rank's joint in which the sender still copies */
+    HL_FETCH_SPLIT, /* index of this rank's split in which the sender still copies */
 };
 
 /* Body of a receive's (or probe's) request: `post` before the match, `fetch` after it. */
@@ -278,7 +278,7 @@ struct hl_owed {
 #define HL_PORTS_MAX 8
 
 /* Bits of a peer's state. */
-#define HL_PEER_CHOKED 0x80000000u       /* set and cleared by the peer: payloads stay here */
+#define HL_PEER_XOFF 0x80000000u         /* set and cleared by the peer: payloads stay here */
 #define HL_PEER_DEAD 0x40000000u         /* never cleared */
 #define HL_PEER_SENDS(s) ((s)&0xffffffu) /* sends listed; lowered after one was published */
 
@@ -286,7 +286,7 @@ struct hl_peer {
     hl_a32 *state;       /* atomic, HL_PEER_*: if not 0, sends go the slow way. Near: in shared memory */
     hl_a32 far_state;    /* where `state` points for a peer reached by the network */
     hl_a32 inboxes;      /* of a near peer: number of its inboxes, 0 until it was seen open. atomic */
-    bool choked;         /* this rank told it to keep payloads; guarded by choke.lock */
+    bool throttled;      /* this rank told it to keep payloads; guarded by flow.lock */
     hl_a32 owing;        /* atomic: control messages in the list */
     int32_t world, node; /* node: -1 when reached by the network */
     uint32_t ports;      /* node -1: number of ports that both ranks have */
@@ -346,13 +346,13 @@ struct hl_matcher {
     struct hl_peer **far_list;    /* far peers, for polling; NULL if all ranks are on one node */
     hl_a32 n_far;                 /* atomic: release after far_list is extended */
     struct hl_mutex far_lock;
-    hl_a32 backlog; /* atomic: sum of all peers' sends and owing, of choke.busy, and of deaths */
+    hl_a32 backlog; /* atomic: sum of all peers' sends and owing, of flow.busy, and of deaths */
     hl_a32 deaths;  /* atomic: 1 when ranks of the job have died */
     hl_a32 passes;  /* atomic: used by deaths.c only, as is visited_ns */
     hl_a64 visited_ns;
     bool (*is_dead)(int world);
     int (*lost_member)(uint64_t ctx); /* a dead member of that communicator, or -1; NULL: not set */
-    struct hl_choke choke;
+    struct hl_flow flow;
     hl_a32 n_streams; /* atomic: sends that receivers pull, or that this rank helps to copy */
     struct hl_mutex stream_lock;
     struct hl_req *streams, **streams_tail HL_MEMBER_GUARDED_BY(stream_lock);
@@ -372,7 +372,7 @@ struct hl_matcher_setup {
     bool threads, cma;
     uint32_t ring;              /* messages that a ring takes: a power of two, at least 8; 0: HL_RING_SLOTS */
     bool (*is_dead)(int world); /* NULL: hl_rx_is_dead */
-    uint64_t unex_mem;          /* bytes of unexpected messages above which sources are choked; 0: no limit */
+    uint64_t unex_mem; /* bytes of unexpected messages above which sources are throttled; 0: no limit */
 };
 struct hl_matcher *hl_matcher_self(void); /* the matcher of this process */
 int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s);
@@ -557,7 +557,7 @@ HL_INLINE struct hl_req *hl_post_req(struct hl_post *p)
 }
 
 /* The words in which rank `of` of the node keeps the state of `peer`: a row has its own cache lines, and
- * peers write there only to choke it. */
+ * peers write there only to throttle it. */
 HL_INLINE size_t hl_state_row(int node_size)
 {
     return hl_round_up((size_t)node_size * sizeof(hl_a32), HL_CACHELINE) / sizeof(hl_a32);

@@ -1,10 +1,10 @@
 /* The matcher: opened, polled, closed; and this process's own one behind the public names. */
 #include "inner.h"
 
-#include "both.h"
-#include "choke.h"
 #include "claim.h"
 #include "deaths.h"
+#include "flow.h"
+#include "split_copy.h"
 
 #include "conf.h"
 #include "err.h"
@@ -29,7 +29,7 @@ static void peer_init(const struct hl_matcher *m, struct hl_peer *p, int world, 
 {
     *p = (struct hl_peer){.world = world, .node = node, .lock = HL_MUTEX_INIT, .section = HL_MUTEX_INIT};
     p->state = node >= 0 ? hl_state_of(m, m->node_rank, node) : &p->far_state;
-    /* relaxed: clears an earlier opening's word; a peer chokes this rank only after a message of its. */
+    /* relaxed: clears an earlier opening's word; a peer throttles this rank only after a message of its. */
     hl_a32_store_relaxed(p->state, 0);
     p->tail = &p->head;
     p->owed_tail = &p->owed;
@@ -87,7 +87,7 @@ static int open_inboxes(struct hl_matcher *m)
         /* relaxed: no other thread is here yet. It begins where the earlier opening left the ring. */
         hl_a64_store_relaxed(&ib->head, hl_a64_load_relaxed(&ib->ring->head));
         ib->first = hl_a64_load_relaxed(&ib->head);
-        hl_a64_store_relaxed(&ib->mark, m->choke.limit / m->n_inboxes);
+        hl_a64_store_relaxed(&ib->mark, m->flow.limit / m->n_inboxes);
         ib->publish = home->ring_room / 2 < 64 ? home->ring_room / 2 - 1 : 63;
         if (hl_table_open(&ib->table) != 0) {
             return HL_ERR_NO_MEM;
@@ -123,7 +123,7 @@ static int allocate_matcher(struct hl_matcher *m)
 
 static void release_parts(struct hl_matcher *m)
 {
-    hl_both_close(m);
+    hl_split_close(m);
     for (unsigned i = 0; m->inbox != NULL && i < m->n_inboxes; i++) {
         hl_inbox_close(&m->inbox[i]);
     }
@@ -154,7 +154,7 @@ int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s)
         .is_dead = s->is_dead != NULL ? s->is_dead : hl_rx_is_dead,
         .far_lock = HL_MUTEX_INIT,
         .stream_lock = HL_MUTEX_INIT,
-        .choke = {.limit = s->unex_mem != 0 ? s->unex_mem : UINT64_MAX, .lock = HL_MUTEX_INIT},
+        .flow = {.limit = s->unex_mem != 0 ? s->unex_mem : UINT64_MAX, .lock = HL_MUTEX_INIT},
         .names = {.lock = HL_MUTEX_INIT}};
     m->streams_tail = &m->streams;
     m->helps_tail = &m->helps;
@@ -218,7 +218,7 @@ void hl_matcher_close(struct hl_matcher *m)
 static int drain_peers(struct hl_matcher *m, bool idle)
 {
     hl_claim_enrol();
-    int n = hl_choke_run(m) + hl_deaths_run(m, idle);
+    int n = hl_flow_run(m) + hl_deaths_run(m, idle);
     for (int i = 0; i < m->node_size; i++) {
         n += hl_peer_drain(m, &m->near[i]);
     }
@@ -284,7 +284,7 @@ bool hl_matcher_idle(void *matcher)
     struct hl_matcher *m = matcher;
     /* relaxed: only this rank's threads change them; 0 after the thread's own last send means that it
      * left. */
-    uint32_t rest = hl_a32_load_relaxed(&m->choke.busy) + hl_a32_load_relaxed(&m->deaths);
+    uint32_t rest = hl_a32_load_relaxed(&m->flow.busy) + hl_a32_load_relaxed(&m->deaths);
     return hl_a32_load_relaxed(&m->backlog) == rest && hl_a32_load_relaxed(&m->n_streams) == 0 &&
            (m->net == NULL || hl_far_idle(m));
 }
@@ -418,7 +418,7 @@ HL_HANG_TELLS(is_quiet, tell_owed);
 void hl_match_quiet(void)
 {
     struct quiet_wait q = {hl_now_ns(), false};
-    hl_choke_end(&self);
+    hl_flow_end(&self);
     hl_prog_wait(is_quiet, &q);
 }
 

@@ -13,7 +13,7 @@ enum hl_msg_kind {
     HL_MSG_PULL,   /* to the sender: send the first n bytes */
     HL_MSG_DATA,   /* to the receiver: some of these bytes */
     HL_MSG_FIN,    /* to the sender: the receiver needs nothing more */
-    HL_MSG_HELP,   /* to a sender on the node: help to copy (both.c) */
+    HL_MSG_HELP,   /* to a sender on the node: help to copy (split_copy.c) */
     HL_MSG_ENDED,  /* to the receiver: the sender copied the last piece */
     HL_MSG_XOFF,   /* to a sender: keep the payloads of your messages */
     HL_MSG_XON,    /* to a sender: do not keep them any longer */
@@ -63,7 +63,7 @@ struct hl_msg_help {
     uint64_t cookie; /* names the send */
     uint64_t addr;   /* address of the receiver's buffer */
     uint64_t n;      /* bytes */
-    uint64_t joint;  /* generation << HL_JOINT_BITS | index of the receiver's joint */
+    uint64_t split;  /* generation << HL_SPLIT_BITS | index of the receiver's split */
 };
 
 struct hl_msg_ended {

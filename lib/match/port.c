@@ -91,10 +91,10 @@ static int open_port(struct hl_net *net, struct hl_port *port)
     }
     port->memory = hl_mem_buffer_take(one * (HL_PORT_TX + HL_PORT_RX));
     port->heard = calloc((size_t)net->m->world_size, sizeof *port->heard);
-    port->train = calloc((size_t)net->m->world_size, sizeof *port->train);
+    port->segments = calloc((size_t)net->m->world_size, sizeof *port->segments);
     port->flying = calloc((size_t)net->m->world_size, sizeof *port->flying);
     port->held_tail = &port->held;
-    if (port->memory == NULL || port->heard == NULL || port->train == NULL || port->flying == NULL) {
+    if (port->memory == NULL || port->heard == NULL || port->segments == NULL || port->flying == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the buffers of a port: %s",
                           hl_err_text(HL_ERR_NO_MEM));
     }
@@ -169,10 +169,10 @@ void hl_net_close(struct hl_matcher *m)
             hl_fab_ep_close(&net->port[i].ep);
         }
         hl_mem_buffer_give(net->port[i].memory);
-        for (int k = 0; net->port[i].train != NULL && k < m->world_size; k++) {
-            free(net->port[i].train[k]);
+        for (int k = 0; net->port[i].segments != NULL && k < m->world_size; k++) {
+            free(net->port[i].segments[k]);
         }
-        free(net->port[i].train);
+        free(net->port[i].segments);
         free(net->port[i].flying);
         free(net->port[i].heard);
         hl_rx_window_free(&net->port[i].window);

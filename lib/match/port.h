@@ -12,9 +12,9 @@
 #include "inner.h"
 #include "window.h"
 
-#define HL_PORT_TX 64  /* buffers of a port for messages that leave */
-#define HL_PORT_RX 64  /* buffers of a port for messages that come */
-#define HL_TRAIN_MAX 4 /* most buffers of one message; receivers fetch longer ones */
+#define HL_PORT_TX 64       /* buffers of a port for messages that leave */
+#define HL_PORT_RX 64       /* buffers of a port for messages that come */
+#define HL_EAGER_SEGMENTS 4 /* most buffers of one message; receivers fetch longer ones */
 
 /* What stands before every message. */
 struct hl_far_head {
@@ -31,7 +31,7 @@ _Static_assert(sizeof(struct hl_far_head) == 80, "headers are alike on all machi
 
 /* A message that comes in several buffers: in order, and with no buffer of another message in between. The
  * first buffer says the length; the others have the head of a DATA without a name. */
-struct hl_far_train {
+struct hl_far_segments {
     struct hl_msg_head head;
     uint64_t got;
     unsigned char data[];
@@ -57,9 +57,9 @@ struct hl_port {
     struct hl_port_buf *held,
         /* filled buffers that found no room when the first of their message had left */
         **held_tail;
-    hl_a32 holds;                /* atomic: number of held buffers; changed by the owner */
-    struct hl_far_train **train; /* [world size] an incomplete message in several buffers, or NULL */
-    uint8_t *flying;             /* [world size] how many of the messages in flight go to that rank */
+    hl_a32 holds;                      /* atomic: number of held buffers; changed by the owner */
+    struct hl_far_segments **segments; /* [world size] an incomplete message in several buffers, or NULL */
+    uint8_t *flying;                   /* [world size] how many of the messages in flight go to that rank */
     /* atomic: messages posted, or held, and not completed; changed by the owner */
     hl_a32 in_flight;
     void *memory;    /* memory of all buffers */
@@ -153,8 +153,8 @@ HL_INLINE void hl_port_flies(struct hl_port *port, const struct hl_port_buf *b)
     hl_a32_add_relaxed(&port->in_flight, 1); /* relaxed: finalize waits for 0 */
 }
 
-/* far.c: takes a checked message; called by the port's owner. `train`: the sender's incomplete message. */
-void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_far_train **train,
+/* far.c: takes a checked message; called by the port's owner. `segments`: the sender's incomplete message. */
+void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_far_segments **segments,
                  struct hl_work *w);
 
 /* Takes a message whose turn it is, of `bytes` with its header. Called by the port's owner. */
@@ -165,7 +165,7 @@ HL_INLINE void hl_port_take(struct hl_net *net, struct hl_port *port, const stru
     uint64_t with_data = h->head.kind == HL_MSG_EAGER;
     hl_a64_store_relaxed(&port->messages, hl_a64_load_relaxed(&port->messages) + with_data);
     hl_a64_store_relaxed(&port->bytes, hl_a64_load_relaxed(&port->bytes) + bytes);
-    hl_far_take(net->m, h, &port->train[h->from], w);
+    hl_far_take(net->m, h, &port->segments[h->from], w);
 }
 
 #endif

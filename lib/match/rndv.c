@@ -2,7 +2,7 @@
  *
  *   sender                     receiver
  *   RTS {name, address}   -->  match; nothing owned any more:
- *                              reads the sender's memory (mapped; CMA, both ends at once: both.c; network)
+ *                              reads the sender's memory (mapped; CMA, both ends at once; network)
  *   completes             <--  FIN {name}
  * or, when it cannot read it:
  *   packs into cells      <--  PULL {name, own name, n}
@@ -13,9 +13,9 @@
  * A control message that finds no room waits in a list (hl_owed): polls try it again. */
 #include "inner.h"
 
-#include "both.h"
 #include "claim.h"
 #include "deaths.h"
+#include "split_copy.h"
 
 #include "err.h"
 #include "far.h"
@@ -136,7 +136,7 @@ static enum hl_fetched fetch_near(struct hl_matcher *m, struct hl_peer *p, struc
     char *start;
     enum hl_fetched fetched;
     if (hl_type_block(b->type, b->count, b->buf, &start)) {
-        fetched = hl_both_fetch(m, p, r, start);
+        fetched = hl_split_fetch(m, p, r, start);
     } else {
         fetched = scatter(r, hl_home_of(m, p->node), addr) ? HL_FETCHED : HL_FETCHED_NOT;
     }
@@ -386,7 +386,7 @@ int hl_rndv_stream(struct hl_matcher *m)
     if (HL_LIKELY(hl_a32_load_relaxed(&m->n_streams) == 0)) {
         return 0;
     }
-    int helped = hl_both_help(m);
+    int helped = hl_split_help(m);
     struct hl_req *r = stream_take(m);
     if (r == NULL) {
         return helped;
@@ -427,10 +427,10 @@ void hl_rndv_control(struct hl_matcher *m, const struct hl_ring_slot *slot, cons
         take_data(m, &slot->area.piece, data);
         break;
     case HL_MSG_HELP:
-        hl_both_offered(m, slot);
+        hl_split_offered(m, slot);
         break;
     case HL_MSG_ENDED:
-        hl_both_ended(m, &slot->area.ended);
+        hl_split_ended(m, &slot->area.ended);
         break;
     case HL_MSG_FIN:
         r = hl_name_find(&m->names, slot->area.fin.cookie);

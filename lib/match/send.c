@@ -181,7 +181,7 @@ static HL_COLD int push_copy(struct hl_matcher *m, struct hl_peer *p, const stru
                              const struct view *v)
 {
     struct hl_send packed;
-    struct hl_req *r = hl_buffered_spill(s, (int64_t)v->len, m->choke.limit, &packed);
+    struct hl_req *r = hl_buffered_spill(s, (int64_t)v->len, m->flow.limit, &packed);
     if (r == NULL) {
         return NO_CELL;
     }
@@ -208,9 +208,9 @@ static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *
                         .type = b->type};
     struct view v;
     int done = view_buffer(b->type, b->count, b->buf, &v);
-    /* relaxed: a peer that chokes this rank still gets what was on its way. */
-    bool choked = (hl_a32_load_relaxed(p->state) & HL_PEER_CHOKED) != 0 && !HL_FAULT(choke_deaf);
-    if (done == 0 && s.mode == HL_SEND_STANDARD && !choked && is_eager(m, p, v.len)) {
+    /* relaxed: a peer that throttles this rank still gets what was on its way. */
+    bool throttled = (hl_a32_load_relaxed(p->state) & HL_PEER_XOFF) != 0 && !HL_FAULT(xoff_ignored);
+    if (done == 0 && s.mode == HL_SEND_STANDARD && !throttled && is_eager(m, p, v.len)) {
         done = push_eager(m, p, &s, &v, false);
         done = done == NO_CELL ? push_copy(m, p, &s, &v) : done;
         if (done == 0) {
@@ -363,7 +363,7 @@ static int start(struct hl_matcher *m, const struct hl_send *s, struct hl_peer *
     }
     /* acquire: earlier sends are in the ring before this one; pairs with the addition in hl_peer_drain. */
     if (HL_UNLIKELY(s->mode != HL_SEND_STANDARD || !is_eager(m, p, v.len)) ||
-        HL_UNLIKELY(hl_a32_load_acquire(p->state) != 0 && !HL_FAULT(overtake) && !HL_FAULT(choke_deaf))) {
+        HL_UNLIKELY(hl_a32_load_acquire(p->state) != 0 && !HL_FAULT(overtake) && !HL_FAULT(xoff_ignored))) {
         return 0;
     }
     left = push_eager(m, p, s, &v, true);

@@ -69,7 +69,7 @@ static void tell_send(const struct hl_req *r, struct hl_told *t)
         hl_told_say(t, ", %lld bytes", (long long)bytes);
     }
     /* relaxed: what is told may be old. */
-    if (p != NULL && (hl_a32_load_relaxed(p->state) & HL_PEER_CHOKED) != 0) {
+    if (p != NULL && (hl_a32_load_relaxed(p->state) & HL_PEER_XOFF) != 0) {
         hl_told_say(t, ", held back: HOTLANE_UNEX_MEM is full there");
     }
     hl_told_await(t, b->dest);

@@ -33,8 +33,8 @@
 #define CLOEXEC_SHARE 100 /* looks at sockets take at most this part of the time */
 #define LOOK_MS 1000      /* between looks at the limits of this process */
 #define LOOK_NS (LOOK_MS * MS_NS)
-#define CHOKED_LOOKS 3 /* looks without success before the job ends: a program may need all for a moment */
-#define TICK_MS 1      /* where each rank has a CPU; else a tick of each would take all CPUs */
+#define STARVED_LOOKS 3 /* looks without success before the job ends: a program may need all for a moment */
+#define TICK_MS 1       /* where each rank has a CPU; else a tick of each would take all CPUs */
 #define TICK_MAX_MS 20
 #define MS_NS UINT64_C(1000000)
 #define NEWS_MS 20
@@ -66,7 +66,7 @@ struct wakes {
     bool news;           /* the launcher may have news, but another thread was asking it something */
     int look_ms;         /* until the next look of alive.c, -1: there is none without a network */
     uint64_t limits_ns;  /* time of the last look at limits */
-    int choked;          /* looks in a row that found a limit met */
+    int starved;         /* looks in a row that found a limit met */
     bool armed;          /* fi_trywait allowed to sleep, and the provider was not called since */
     int naps;            /* sleeps since then that brought nothing */
     bool slept;          /* the last pass came after a sleep, so its message came alone, as a rule */
@@ -432,8 +432,8 @@ static void look_at_limits(struct wakes *w)
                  hl_a32_load_relaxed(&connecting) != 0; /* relaxed: a hint that callers repeat. */
     hl_a32_store_relaxed(&connecting, 0);               /* relaxed: a hint that callers repeat. */
     const char *lack = hl_fab_lack(hl_rx.bell, waits);
-    w->choked = lack != NULL ? w->choked + 1 : 0;
-    if (w->choked > CHOKED_LOOKS) {
+    w->starved = lack != NULL ? w->starved + 1 : 0;
+    if (w->starved > STARVED_LOOKS) {
         hl_log(HL_LOG_ERROR, "connections cannot be made, because this process has no more %s; the job ends",
                lack);
         hl_job_abort(1);

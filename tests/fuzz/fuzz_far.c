@@ -92,7 +92,7 @@ void hl_fuzz_far_open(void)
     hl_fab.eager = 4096;
 }
 
-static struct hl_far_train *train; /* of a message in several buffers */
+static struct hl_far_segments *segments; /* of a message in several buffers */
 
 static void take(const struct hl_far_head *h)
 {
@@ -103,7 +103,7 @@ static void take(const struct hl_far_head *h)
     if (hl_matcher_irecv(&m, &r, &req) != 0) {
         abort();
     }
-    hl_far_take(&m, h, &train, &w);
+    hl_far_take(&m, h, &segments, &w);
     hl_work_run(&m, &w);
     if (!hl_req_is_done(req)) {
         (void)hl_matcher_cancel(&m, req);

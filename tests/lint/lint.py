@@ -161,7 +161,10 @@ OLD_WORDS = {"pulse|feel_\\w+|felt_\\w+|feelers?": "heartbeat",
              "bury|buries|buried|mourn|mourns": "fail, mark dead",
              "tray|trays": "rpc slot, request slot",
              "shelf|shelves": "kvs cache",
-             r"hl_(?:fab|rx)_seal\w*|seal\.c": "cloexec"}
+             r"hl_(?:fab|rx)_seal\w*|seal\.c": "cloexec",
+             "choke|chokes|choked|choking": "flow control; throttle",
+             "train|trains": "eager segments",
+             "joint|joints": "split copy"}
 # What users see keeps its name: statistics.
 KEPT_WORDS = r"\b(?:HL_STAT_RANK_)?(?:chokes|trays|bytes_trays|shelf_gets)\b"
 

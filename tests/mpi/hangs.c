@@ -240,7 +240,7 @@ static void finalize(void)
 /* ---- Each rank its own ---- */
 
 /* What rank 1 does not receive fills its memory, so rank 0 keeps the rest. */
-static void choke(void)
+static void throttle(void)
 {
     if (me == 1) {
         receive(0, 1);
@@ -318,7 +318,7 @@ static const struct scene {
     {"both_lock", both_lock, true},
     {"both_precv", both_precv, true},
     {"both_psend", both_psend, true},
-    {"choke", choke, true},
+    {"throttle", throttle, true},
     {"moving", moving, true},
     {"circle", circle, true},
     {"ring", circle, true},

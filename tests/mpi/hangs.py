@@ -49,7 +49,7 @@ MPI = {
     "both_lock": alike("MPI_Win_lock: window the window, lock of target %d; for rank %d"),
     "both_precv": alike(f"MPI_Wait: {WORLD}, source %d, tag 17, 2 of 2 partitions missing; for rank %d"),
     "both_psend": alike(f"MPI_Wait: {WORLD}, destination rank %d of the job, tag 18, 4194304 bytes; for rank %d"),
-    "choke": Scene(rf"MPI_Send: {WORLD}, destination rank 1 of the job, tag 13, 4096 bytes, held back: HOTLANE_UNEX_MEM is full "
+    "throttle": Scene(rf"MPI_Send: {WORLD}, destination rank 1 of the job, tag 13, 4096 bytes, held back: HOTLANE_UNEX_MEM is full "
                    "there; for rank 1$", RECV, env={"HOTLANE_UNEX_MEM": "64K"}),
     "moving": Scene(f"MPI_Send: {WORLD}, destination rank 1 of the job, tag 19, {1 << 28} bytes; for rank 1$",
                     f"MPI_Recv: {WORLD}, source 0, tag 19, whose data are on their way$", circle=False, ways=("net",)),

@@ -15,7 +15,7 @@ FOUND_BY = {
     "poll_one": ({"HOTLANE_INBOXES": "4"}, "-n 4", "p2p_waits"),
     "overtake": (TIGHT, "-n 2", "p2p_random 20 2"),
     "newest_first": ({}, "-n 2", "p2p_random 20 2"),
-    "choke_deaf": ({"HOTLANE_NEAR": "0"}, "-n 2", "p2p_pressure 64 4"),
+    "xoff_ignored": ({"HOTLANE_NEAR": "0"}, "-n 2", "p2p_pressure 64 4"),
     "isend_waits": ({}, "-n 2", "p2p_waits"),
     "command_order": ({"HOTLANE_INBOXES": "1"}, "-n 1", "p2p_random 60 8"),
     "deaths_untold": ({}, "--keep-going -n 3", "p2p_kill receive"),

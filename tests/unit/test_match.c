@@ -370,10 +370,10 @@ START_TEST(any_source_takes_each_message_once)
 }
 END_TEST
 
-#include "match_both.h"
-#include "match_choke.h"
 #include "match_death.h"
 #include "match_entries.h"
+#include "match_flow.h"
+#include "match_split.h"
 
 /* ---- Single sentences ---- */
 
@@ -564,7 +564,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(c, a_flood_takes_bounded_memory, 0, 4);
     tcase_add_test(c, entries_of_a_flood_are_given_back);
     tcase_add_test(c, entries_of_a_flood_are_as_long_as_they_must);
-    tcase_add_test(c, who_sends_little_is_not_choked);
+    tcase_add_test(c, who_sends_little_is_not_throttled);
     tcase_add_loop_test(c, what_waits_for_a_dead_rank_is_told, 0, 2);
     tcase_add_test(c, what_a_dead_rank_had_sent_is_received);
     tcase_add_test(c, what_a_dead_rank_has_claimed_is_passed_over);

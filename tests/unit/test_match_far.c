@@ -17,7 +17,7 @@
 
 #define PORTS 2
 #define MESSAGES 1500
-#define LONGEST (HL_TRAIN_MAX * (MODEL_EAGER - sizeof(struct hl_far_head)))
+#define LONGEST (HL_EAGER_SEGMENTS * (MODEL_EAGER - sizeof(struct hl_far_head)))
 #define OPEN 60 /* sends under way at most */
 #define SOURCES 3
 

@@ -1,6 +1,8 @@
 /* Bounded memory for unexpected messages: cases of test_match.c. */
-#ifndef HL_MATCH_CHOKE_H
-#define HL_MATCH_CHOKE_H
+#ifndef HL_MATCH_FLOW_H
+#define HL_MATCH_FLOW_H
+
+#include "stat.h"
 
 static uint64_t chokes(void)
 {
@@ -57,8 +59,8 @@ START_TEST(a_flood_takes_bounded_memory)
 }
 END_TEST
 
-/* The loudest is choked, the others are not. */
-START_TEST(who_sends_little_is_not_choked)
+/* The loudest is throttled, the others are not. */
+START_TEST(who_sends_little_is_not_throttled)
 {
     enum { LOUD = 300, BYTES = 4000 };
     ranks_unex_mem = 1 << 20;

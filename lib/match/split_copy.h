@@ -1,7 +1,7 @@
 /* Inside the module: large messages on a node that both ends copy at the same time, and copies by the
  * kernel. */
-#ifndef HL_BOTH_H
-#define HL_BOTH_H
+#ifndef HL_SPLIT_COPY_H
+#define HL_SPLIT_COPY_H
 
 #include "inner.h"
 #include "near.h"
@@ -19,7 +19,7 @@ bool hl_cma_move(const struct hl_home *h, enum hl_near_way way, uint64_t theirs,
 int hl_cma_access(struct hl_matcher *m, struct hl_peer *p, enum hl_near_way way, uint64_t theirs, void *mine,
                   uint64_t n);
 
-/* ---- both.c ---- */
+/* ---- split_copy.c ---- */
 
 /* The result of a try to fetch the bytes of a receive. */
 enum hl_fetched {
@@ -30,19 +30,19 @@ enum hl_fetched {
 
 /* Copies a message from one block to another, with the sender's help if it comes. Called outside all
  * inboxes. */
-enum hl_fetched hl_both_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r, char *to);
+enum hl_fetched hl_split_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r, char *to);
 /* On the sender: notes that it may help. Called by the owner of the message's inbox. */
-void hl_both_offered(struct hl_matcher *m, const struct hl_ring_slot *slot);
+void hl_split_offered(struct hl_matcher *m, const struct hl_ring_slot *slot);
 /* Copies one piece of a message. Returns whether there was anything to do. */
-int hl_both_help(struct hl_matcher *m);
+int hl_split_help(struct hl_matcher *m);
 /* On the receiver: the sender copied the last piece. */
-void hl_both_ended(struct hl_matcher *m, const struct hl_msg_ended *ended);
+void hl_split_ended(struct hl_matcher *m, const struct hl_msg_ended *ended);
 /* The sender of this receive has died, so the receive waits no longer for its copy. */
-void hl_both_forget(struct hl_matcher *m, struct hl_req *r);
+void hl_split_forget(struct hl_matcher *m, struct hl_req *r);
 /* rndv.c: ends a receive that both ends copied, the sender last. */
 void hl_rndv_ended(struct hl_matcher *m, struct hl_req *r, bool failed);
 void hl_control_start(const struct hl_matcher *m, struct hl_ring_slot *slot,
                       enum hl_msg_kind kind); /* fills the head; the area is zeros */
-void hl_both_close(struct hl_matcher *m);
+void hl_split_close(struct hl_matcher *m);
 
 #endif

@@ -1,17 +1,17 @@
 /* Unexpected messages take bounded memory.
  *
- * Above the limit the sources with the most bytes are choked: they keep their payloads, and only send
- * requests to send, as for large messages. So a choked source's Send waits and its Isend stays open, and yet
- * every header arrives: a receive finds its message behind any number of others, and no legal program locks
- * up. When half of the memory is free again, all choked sources may go on.
+ * Above the limit the sources with the most bytes are throttled: they keep their payloads, and only send
+ * requests to send, as for large messages. So a throttled source's Send waits and its Isend stays open, and
+ * yet every header arrives: a receive finds its message behind any number of others, and no legal program
+ * locks up. When half of the memory is free again, all throttled sources may go on.
  *
- * On the node a bit in the sender's word about this rank chokes it; each of its sends reads that word. Over
- * the network XOFF and XON set and clear the bit. As long as a source is choked `backlog` stays above 0, so
- * that every poll looks whether it can go on. Lock order: ownership of a port, of an inbox, then choke.lock:
- * nothing is waited for under it. */
+ * On the node a bit in the sender's word about this rank throttles it; each of its sends reads that word.
+ * Over the network XOFF and XON set and clear the bit. As long as a source is throttled `backlog` stays above
+ * 0, so that every poll looks whether it can go on. Lock order: ownership of a port, of an inbox, then
+ * flow.lock: nothing is waited for under it. */
 #include "inner.h"
 
-#include "choke.h"
+#include "flow.h"
 
 #include "conf.h"
 #include "log.h"
@@ -19,7 +19,7 @@
 
 #include <string.h>
 
-#define SLACK 16 /* 1/16 of the limit may come before the next source is choked */
+#define SLACK 16 /* 1/16 of the limit may come before the next source is throttled */
 
 static uint64_t held_bytes(const struct hl_matcher *m)
 {
@@ -43,11 +43,11 @@ struct tally {
 };
 
 /* Counts a message. With more sources than places the small ones drop out; a source stays if it has more than
- * 1 / (HL_CHOKE_MAX + 1) of all bytes. */
-static void count_message(struct tally t[HL_CHOKE_MAX], int from, uint64_t bytes)
+ * 1 / (HL_FLOW_SOURCES + 1) of all bytes. */
+static void count_message(struct tally t[HL_FLOW_SOURCES], int from, uint64_t bytes)
 {
     struct tally *least = &t[0];
-    for (int i = 0; i < HL_CHOKE_MAX; i++) {
+    for (int i = 0; i < HL_FLOW_SOURCES; i++) {
         if (t[i].bytes != 0 && t[i].from == from) {
             t[i].bytes += bytes;
             return;
@@ -59,81 +59,81 @@ static void count_message(struct tally t[HL_CHOKE_MAX], int from, uint64_t bytes
         return;
     }
     uint64_t part = bytes < least->bytes ? bytes : least->bytes;
-    for (int i = 0; i < HL_CHOKE_MAX; i++) {
+    for (int i = 0; i < HL_FLOW_SOURCES; i++) {
         t[i].bytes -= part;
     }
 }
 
 /* Chooses the sources that have at least half as many bytes as the largest. */
-static void choose_sources(struct hl_matcher *m, const struct hl_inbox *ib) HL_REQUIRES(m->choke.lock)
+static void choose_sources(struct hl_matcher *m, const struct hl_inbox *ib) HL_REQUIRES(m->flow.lock)
 {
-    struct tally t[HL_CHOKE_MAX] = {{0}};
+    struct tally t[HL_FLOW_SOURCES] = {{0}};
     for (const struct hl_entry *e = ib->table.arrival.head; e != NULL; e = e->younger) {
         const struct hl_peer *p = known(m, e->from);
-        if (p == NULL || !p->choked) {
+        if (p == NULL || !p->throttled) {
             count_message(t, e->from, hl_entry_bytes(e));
         }
     }
     uint64_t most = 0;
-    for (int i = 0; i < HL_CHOKE_MAX; i++) {
+    for (int i = 0; i < HL_FLOW_SOURCES; i++) {
         most = t[i].bytes > most ? t[i].bytes : most;
     }
-    m->choke.n = 0;
-    for (int i = 0; i < HL_CHOKE_MAX; i++) {
+    m->flow.n = 0;
+    for (int i = 0; i < HL_FLOW_SOURCES; i++) {
         if (t[i].bytes != 0 && t[i].bytes >= most / 2) {
-            m->choke.from[m->choke.n++] = t[i].from;
+            m->flow.from[m->flow.n++] = t[i].from;
         }
     }
 }
 
-static void set_busy(struct hl_matcher *m, uint32_t busy) HL_REQUIRES(m->choke.lock)
+static void set_busy(struct hl_matcher *m, uint32_t busy) HL_REQUIRES(m->flow.lock)
 {
-    if (hl_a32_load_relaxed(&m->choke.busy) != busy) { /* relaxed: under the lock */
-        hl_a32_store_relaxed(&m->choke.busy, busy);
+    if (hl_a32_load_relaxed(&m->flow.busy) != busy) { /* relaxed: under the lock */
+        hl_a32_store_relaxed(&m->flow.busy, busy);
         hl_a32_add_relaxed(&m->backlog, busy != 0 ? 1 : (uint32_t)-1); /* relaxed: a hint for the poller */
     }
 }
 
-void hl_choke_look(struct hl_matcher *m, struct hl_inbox *ib)
+void hl_flow_check(struct hl_matcher *m, struct hl_inbox *ib)
 {
-    uint64_t sum = held_bytes(m), limit = m->choke.limit;
+    uint64_t sum = held_bytes(m), limit = m->flow.limit;
     uint64_t more = sum < limit ? (limit - sum) / m->n_inboxes : 0;
     if (sum > limit) {
-        hl_mutex_lock(&m->choke.lock);
+        hl_mutex_lock(&m->flow.lock);
         choose_sources(m, ib);
         set_busy(m, 1);
-        hl_mutex_unlock(&m->choke.lock);
+        hl_mutex_unlock(&m->flow.lock);
     }
     more = more > limit / SLACK ? more : limit / SLACK;
     hl_a64_store_relaxed(&ib->mark, hl_a64_load_relaxed(&ib->table.held) + more); /* relaxed: a hint */
 }
 
 /* Tells a peer to keep its payloads (on), or to go on. */
-static void tell_choked(struct hl_matcher *m, struct hl_peer *p, bool on) HL_REQUIRES(m->choke.lock)
+static void tell_flow(struct hl_matcher *m, struct hl_peer *p, bool on) HL_REQUIRES(m->flow.lock)
 {
-    p->choked = on;
+    p->throttled = on;
     if (p->node < 0) {
         hl_control_send(m, p, on ? HL_MSG_XOFF : HL_MSG_XON, NULL);
         return;
     }
     hl_a32 *word = hl_state_of(m, p->node, m->node_rank);
     if (on) {
-        hl_a32_or_full(word, HL_PEER_CHOKED); /* full: a weaker one does not exist */
+        hl_a32_or_full(word, HL_PEER_XOFF); /* full: a weaker one does not exist */
     } else {
-        hl_a32_and_full(word, ~HL_PEER_CHOKED);      /* full: before the ring of the door */
+        hl_a32_and_full(word, ~HL_PEER_XOFF);        /* full: before the ring of the door */
         hl_prog_ring(&hl_home_of(m, p->node)->door); /* its waiting sends may leave now */
     }
 }
 
-static void choke(struct hl_matcher *m, struct hl_peer *p) HL_REQUIRES(m->choke.lock)
+static void throttle(struct hl_matcher *m, struct hl_peer *p) HL_REQUIRES(m->flow.lock)
 {
-    if (p == NULL || p->choked) {
+    if (p == NULL || p->throttled) {
         return;
     }
-    tell_choked(m, p, true);
+    tell_flow(m, p, true);
     hl_stat_rank_add(HL_STAT_RANK_chokes, 1);
-    if (hl_conf.stats && !m->choke.said) {
-        m->choke.said = true;
+    if (hl_conf.stats && !m->flow.said) {
+        m->flow.said = true;
         hl_log(
             HL_LOG_ERROR,
             "%llu MiB of messages that this rank has not received: rank %d, and whoever sends as many, keeps "
@@ -142,76 +142,76 @@ static void choke(struct hl_matcher *m, struct hl_peer *p) HL_REQUIRES(m->choke.
     }
 }
 
-static void let_all_go(struct hl_matcher *m) HL_REQUIRES(m->choke.lock)
+static void let_all_go(struct hl_matcher *m) HL_REQUIRES(m->flow.lock)
 {
     /* acquire: sees the records; pairs with the release in make_far. */
     int n_far = (int)hl_a32_load_acquire(&m->n_far);
     for (int i = 0; i < m->node_size + n_far; i++) {
         struct hl_peer *p = i < m->node_size ? &m->near[i] : m->far_list[i - m->node_size];
-        if (p->choked) {
-            tell_choked(m, p, false);
+        if (p->throttled) {
+            tell_flow(m, p, false);
         }
     }
-    uint64_t sum = held_bytes(m), more = sum < m->choke.limit ? m->choke.limit - sum : 0;
+    uint64_t sum = held_bytes(m), more = sum < m->flow.limit ? m->flow.limit - sum : 0;
     for (unsigned i = 0; i < m->n_inboxes; i++) {
         struct hl_inbox *ib = &m->inbox[i];
         /* relaxed: hints. */
         hl_a64_store_relaxed(&ib->mark, hl_a64_load_relaxed(&ib->table.held) + more / m->n_inboxes);
     }
-    m->choke.n = 0;
+    m->flow.n = 0;
     set_busy(m, 0);
 }
 
-static int take_chosen(struct hl_matcher *m, struct hl_peer *peers[HL_CHOKE_MAX])
+static int take_chosen(struct hl_matcher *m, struct hl_peer *peers[HL_FLOW_SOURCES])
 {
-    int from[HL_CHOKE_MAX], n;
-    hl_mutex_lock(&m->choke.lock);
-    n = m->choke.n;
-    memcpy(from, m->choke.from, sizeof(from));
-    m->choke.n = 0;
-    hl_mutex_unlock(&m->choke.lock);
+    int from[HL_FLOW_SOURCES], n;
+    hl_mutex_lock(&m->flow.lock);
+    n = m->flow.n;
+    memcpy(from, m->flow.from, sizeof(from));
+    m->flow.n = 0;
+    hl_mutex_unlock(&m->flow.lock);
     for (int i = 0; i < n; i++) {
         peers[i] = hl_peer_from(m, from[i]); /* may wait for a port */
     }
     return n;
 }
 
-int hl_choke_run(struct hl_matcher *m)
+int hl_flow_run(struct hl_matcher *m)
 {
-    if (HL_LIKELY(hl_a32_load_relaxed(&m->choke.busy) == 0)) { /* relaxed: a guess */
+    if (HL_LIKELY(hl_a32_load_relaxed(&m->flow.busy) == 0)) { /* relaxed: a guess */
         return 0;
     }
-    struct hl_peer *peers[HL_CHOKE_MAX];
+    struct hl_peer *peers[HL_FLOW_SOURCES];
     int n = take_chosen(m, peers);
-    hl_mutex_lock(&m->choke.lock);
+    hl_mutex_lock(&m->flow.lock);
     for (int i = 0; i < n; i++) {
-        choke(m, peers[i]);
+        throttle(m, peers[i]);
     }
-    if (held_bytes(m) <= m->choke.limit / 2) {
+    if (held_bytes(m) <= m->flow.limit / 2) {
         let_all_go(m);
         n++;
     }
-    hl_mutex_unlock(&m->choke.lock);
+    hl_mutex_unlock(&m->flow.lock);
     return n;
 }
 
-void hl_choke_end(struct hl_matcher *m)
+void hl_flow_end(struct hl_matcher *m)
 {
-    hl_mutex_lock(&m->choke.lock);
-    m->choke.limit = UINT64_MAX;
+    hl_mutex_lock(&m->flow.lock);
+    m->flow.limit = UINT64_MAX;
     let_all_go(m);
-    hl_mutex_unlock(&m->choke.lock);
+    hl_mutex_unlock(&m->flow.lock);
 }
 
-void hl_choke_told(struct hl_matcher *m, uint32_t world, bool on)
+void hl_flow_told(struct hl_matcher *m, uint32_t world, bool on)
 {
     struct hl_peer *p = m->far_list != NULL ? known(m, ~(int)world) : NULL;
     if (p == NULL) {
         return;
     }
     if (on) {
-        hl_a32_or_full(p->state, HL_PEER_CHOKED); /* full: a weaker one does not exist */
+        hl_a32_or_full(p->state, HL_PEER_XOFF); /* full: a weaker one does not exist */
     } else {
-        hl_a32_and_full(p->state, ~HL_PEER_CHOKED);
+        hl_a32_and_full(p->state, ~HL_PEER_XOFF);
     }
 }

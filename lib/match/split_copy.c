@@ -1,8 +1,8 @@
 /* Large messages on a node: the receiver reads from the front while the sender writes from the back.
  *
  *   receiver                         sender
- *   takes a joint, fills it
- *   HELP {name, where, joint}  -->   notes it; when it polls:
+ *   takes a split copy, fills it
+ *   HELP {name, where, split}  -->   notes it; when it polls:
  *   claims a piece, reads it         claims a piece, writes it
  *   ... until none is left           ... until none is left
  *   counts itself out
@@ -10,7 +10,7 @@
  *                              <--   last: ENDED {own name}, completes
  *
  * A sender that computes is not waited for: then the receiver copies all. One word in the receiver's
- * node-shared memory holds `begin` and `end` of the pages that nobody has claimed, and the joint's
+ * node-shared memory holds `begin` and `end` of the pages that nobody has claimed, and the split copy's
  * generation, so that a late helper finds nothing. A claimed piece keeps the message open until it is
  * counted, so buffers and request stay alive. Pieces shrink with what is left, so that both ends are done at
  * about one time.
@@ -18,7 +18,7 @@
  * `done` counts copied pages, and LEFT when the receiver has left: the end that brings it to pages + LEFT is
  * the last, and ends the message. If any piece failed, the receiver asks for all bytes, as if it had read
  * none. */
-#include "both.h"
+#include "split_copy.h"
 
 #include "fault.h"
 #include "job.h"
@@ -29,7 +29,7 @@
 #include <stdlib.h>
 
 /* Below this size, asking the sender for help costs more than it gains. */
-#define BOTH_MIN (2 * PIECE_MIN)
+#define SPLIT_MIN (2 * PIECE_MIN)
 #define PIECE_MIN UINT64_C(32768)
 #define PIECE_MAX UINT64_C(1048576) /* limits the time that a poll of the sender copies */
 #define PAGE UINT64_C(4096)
@@ -40,7 +40,7 @@
 
 /* Bits of `done`, above the units. */
 #define LEFT (UINT64_C(1) << 32) /* the receiver copies no more */
-/* its sender has died: a receiver that leaves later gives the joint back */
+/* its sender has died: a receiver that leaves later gives the split copy back */
 #define FORGOTTEN (UINT64_C(1) << 33)
 #define GENERATION UINT64_C(0xffffffffff)
 
@@ -72,8 +72,9 @@ static uint64_t units_of(uint64_t bytes, uint64_t unit)
     return (bytes + unit - 1) / unit;
 }
 
-/* Claims the next piece from the front or the back. False: all are claimed, or the joint has moved on. */
-static bool claim_piece(struct hl_joint *j, uint64_t generation, uint64_t bytes, bool front,
+/* Claims the next piece from the front or the back. False: all are claimed, or the split copy has moved
+ * on. */
+static bool claim_piece(struct hl_split *j, uint64_t generation, uint64_t bytes, bool front,
                         struct copy_piece *piece)
 {
     uint64_t unit = unit_of(bytes), most = PIECE_MAX / unit, least = PIECE_MIN / unit;
@@ -91,8 +92,8 @@ static bool claim_piece(struct hl_joint *j, uint64_t generation, uint64_t bytes,
         n = n > 0 ? n : 1;
         n = n < end - begin ? n : end - begin;
         next = front ? word + n : word - (n << PLACE_BITS);
-        /* full: the claimer sees the joint as it was opened, and nobody else has the piece; pairs with
-         * open_joint. */
+        /* full: the claimer sees the split copy as it was opened, and nobody else has the piece; pairs with
+         * open_split. */
     } while (!hl_a64_cas_full(&j->left, &word, next));
     piece->at = (front ? begin : end - n) * unit;
     piece->n = hl_min_size(n * unit, bytes - piece->at);
@@ -102,37 +103,37 @@ static bool claim_piece(struct hl_joint *j, uint64_t generation, uint64_t bytes,
 
 /* ---- The receiver ---- */
 
-static struct hl_joint *take_joint(struct hl_home *mine, uint32_t *index)
+static struct hl_split *take_split(struct hl_home *mine, uint32_t *index)
 {
     /* relaxed: the CAS checks it. */
-    uint64_t taken = hl_a64_load_relaxed(&mine->joints_taken);
+    uint64_t taken = hl_a64_load_relaxed(&mine->splits_taken);
     while (taken != UINT64_MAX) {
         unsigned i = (unsigned)__builtin_ctzll(~taken);
-        /* full: its last user has left; pairs with the full and in give_joint. */
-        if (hl_a64_cas_full(&mine->joints_taken, &taken, taken | (UINT64_C(1) << i))) {
+        /* full: its last user has left; pairs with the full and in give_split. */
+        if (hl_a64_cas_full(&mine->splits_taken, &taken, taken | (UINT64_C(1) << i))) {
             *index = i;
-            return &mine->joints[i];
+            return &mine->splits[i];
         }
     }
     return NULL;
 }
 
-static void give_joint(struct hl_home *mine, uint32_t i)
+static void give_split(struct hl_home *mine, uint32_t i)
 {
-    /* full: this rank's reads of it come before; pairs with the CAS in take_joint. */
-    hl_a64_and_full(&mine->joints_taken, ~(UINT64_C(1) << i));
+    /* full: this rank's reads of it come before; pairs with the CAS in take_split. */
+    hl_a64_and_full(&mine->splits_taken, ~(UINT64_C(1) << i));
 }
 
-/* Opens a joint for this message and asks the sender to help. NULL: no help is possible or wanted. */
-static struct hl_joint *open_joint(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r, const char *to,
+/* Opens a split copy for this message and asks the sender to help. NULL: no help is possible or wanted. */
+static struct hl_split *open_split(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r, const char *to,
                                    struct hl_msg_help *help)
 {
     struct hl_home *mine = hl_home_of(m, m->node_rank);
     uint64_t n = (uint64_t)r->bytes;
     uint32_t index;
     /* With more threads than CPUs a helper would only take another thread's CPU. */
-    bool wanted = n >= BOTH_MIN && p->node != m->node_rank && (!hl_prog_crowded() || HL_FAULT(die_helping));
-    struct hl_joint *j = wanted ? take_joint(mine, &index) : NULL;
+    bool wanted = n >= SPLIT_MIN && p->node != m->node_rank && (!hl_prog_crowded() || HL_FAULT(die_helping));
+    struct hl_split *j = wanted ? take_split(mine, &index) : NULL;
     if (j == NULL) {
         return NULL;
     }
@@ -140,28 +141,28 @@ static struct hl_joint *open_joint(struct hl_matcher *m, struct hl_peer *p, stru
     uint64_t generation = ((hl_a64_load_relaxed(&j->left) >> (2 * PLACE_BITS)) + 1) & GENERATION;
     hl_a64_store_relaxed(&j->done, 0);
     hl_a32_store_relaxed(&j->failed, 0);
-    /* release: the joint is ready; pairs with the CAS in claim_piece. */
+    /* release: the split copy is ready; pairs with the CAS in claim_piece. */
     hl_a64_store_release(&j->left, generation << (2 * PLACE_BITS) | units_of(n, unit_of(n)) << PLACE_BITS);
     *help = (struct hl_msg_help){hl_recv_body(r)->fetch.name, (uint64_t)(uintptr_t)to, n,
-                                 generation << HL_JOINT_BITS | index};
+                                 generation << HL_SPLIT_BITS | index};
     struct hl_ring_slot slot;
     hl_control_start(m, &slot, HL_MSG_HELP);
     slot.area.help = *help;
     if (!hl_control_push(m, p, &slot)) {
-        give_joint(mine, index);
+        give_split(mine, index);
         return NULL;
     }
     return j;
 }
 
 /* Leaves the rest to the sender, which will tell when it has copied it. False: it has finished meanwhile. */
-static bool leave_rest(struct hl_matcher *m, struct hl_req *r, struct hl_joint *j, uint32_t index,
+static bool leave_rest(struct hl_matcher *m, struct hl_req *r, struct hl_split *j, uint32_t index,
                        uint64_t units)
 {
     struct hl_recv_body *b = hl_recv_body(r);
     uint64_t own;
     b->fetch.addr = index;
-    b->fetch.offered = HL_FETCH_JOINT;
+    b->fetch.offered = HL_FETCH_SPLIT;
     if (!hl_name_give(&m->names, r, &own)) {
         hl_log(HL_LOG_ERROR, "no memory for the name of a message");
         hl_job_abort(1);
@@ -170,66 +171,66 @@ static bool leave_rest(struct hl_matcher *m, struct hl_req *r, struct hl_joint *
     /* full: publishes the name; the last to count sees all that the other copied. */
     uint64_t done = hl_a64_add_full(&j->done, LEFT); /* `r` may be gone from here on */
     if ((done & FORGOTTEN) != 0) {
-        give_joint(hl_home_of(m, m->node_rank), index);
+        give_split(hl_home_of(m, m->node_rank), index);
     }
     return done != units || hl_name_take(&m->names, own) == NULL;
 }
 
-enum hl_fetched hl_both_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r, char *to)
+enum hl_fetched hl_split_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r, char *to)
 {
     const struct hl_home *h = hl_home_of(m, p->node);
     uint64_t from = hl_recv_body(r)->fetch.addr, n = (uint64_t)r->bytes, units = units_of(n, unit_of(n));
     struct hl_msg_help help;
-    struct hl_joint *j = open_joint(m, p, r, to, &help);
+    struct hl_split *j = open_split(m, p, r, to, &help);
     if (j == NULL) {
         return hl_cma_move(h, HL_NEAR_READ, from, to, n) ? HL_FETCHED : HL_FETCHED_NOT;
     }
-    uint32_t index = (uint32_t)help.joint & (HL_JOINTS - 1);
+    uint32_t index = (uint32_t)help.split & (HL_SPLITS - 1);
     struct copy_piece piece;
-    while (claim_piece(j, help.joint >> HL_JOINT_BITS, n, true, &piece)) {
+    while (claim_piece(j, help.split >> HL_SPLIT_BITS, n, true, &piece)) {
         if (!hl_cma_move(h, HL_NEAR_READ, from + piece.at, to + piece.at, piece.n)) {
             hl_a32_store_relaxed(&j->failed, 1); /* relaxed: the add publishes it. */
         }
         hl_a64_add_full(&j->done, piece.units); /* full: the last to count sees this copy */
     }
-    /* acquire: what the sender copied is here; pairs with the full add in hl_both_help. */
+    /* acquire: what the sender copied is here; pairs with the full add in hl_split_help. */
     if (hl_a64_load_acquire(&j->done) != units && leave_rest(m, r, j, index, units)) {
         return HL_FETCHED_SOON;
     }
     bool failed = hl_a32_load_relaxed(&j->failed) != 0; /* relaxed: the look at `done` ordered it. */
     hl_recv_body(r)->fetch.offered = HL_FETCH_PLAIN;
-    give_joint(hl_home_of(m, m->node_rank), index);
+    give_split(hl_home_of(m, m->node_rank), index);
     return failed ? HL_FETCHED_NOT : HL_FETCHED;
 }
 
-void hl_both_forget(struct hl_matcher *m, struct hl_req *r)
+void hl_split_forget(struct hl_matcher *m, struct hl_req *r)
 {
     struct hl_fetch *f = &hl_recv_body(r)->fetch;
-    if (f->offered != HL_FETCH_JOINT) {
+    if (f->offered != HL_FETCH_SPLIT) {
         return;
     }
     f->offered = HL_FETCH_PLAIN;
     struct hl_home *mine = hl_home_of(m, m->node_rank);
     /* full: either this thread sees LEFT, or leave_rest sees FORGOTTEN. */
-    if ((hl_a64_add_full(&mine->joints[f->addr].done, FORGOTTEN) & LEFT) != 0) {
-        give_joint(mine, (uint32_t)f->addr);
+    if ((hl_a64_add_full(&mine->splits[f->addr].done, FORGOTTEN) & LEFT) != 0) {
+        give_split(mine, (uint32_t)f->addr);
     }
 }
 
-void hl_both_ended(struct hl_matcher *m, const struct hl_msg_ended *ended)
+void hl_split_ended(struct hl_matcher *m, const struct hl_msg_ended *ended)
 {
     struct hl_req *r = hl_name_find(&m->names, ended->cookie);
-    if (r == NULL || r->what != HL_REQ_RECV || hl_recv_body(r)->fetch.offered != HL_FETCH_JOINT) {
+    if (r == NULL || r->what != HL_REQ_RECV || hl_recv_body(r)->fetch.offered != HL_FETCH_SPLIT) {
         return;
     }
     hl_name_take(&m->names, ended->cookie);
-    hl_both_forget(m, r);
+    hl_split_forget(m, r);
     hl_rndv_ended(m, r, ended->failed != 0);
 }
 
 /* ---- The sender ---- */
 
-void hl_both_offered(struct hl_matcher *m, const struct hl_ring_slot *slot)
+void hl_split_offered(struct hl_matcher *m, const struct hl_ring_slot *slot)
 {
     const struct hl_msg_help *what = &slot->area.help;
     struct hl_req *r = hl_name_find(&m->names, what->cookie);
@@ -288,7 +289,7 @@ static void drop_help(struct hl_matcher *m, struct hl_help *help)
 }
 
 /* Ends the message: everything is copied, and the receiver has left. */
-static void end_both(struct hl_matcher *m, const struct hl_help *help, const struct hl_joint *j)
+static void end_split_copy(struct hl_matcher *m, const struct hl_help *help, const struct hl_split *j)
 {
     bool failed = hl_a32_load_relaxed(&j->failed) != 0; /* relaxed: the last add ordered it. */
     union hl_msg_area ended = {.ended = {.cookie = j->back, .failed = failed}};
@@ -300,7 +301,7 @@ static void end_both(struct hl_matcher *m, const struct hl_help *help, const str
     }
 }
 
-int hl_both_help(struct hl_matcher *m)
+int hl_split_help(struct hl_matcher *m)
 {
     struct hl_help *help = take_help(m);
     if (help == NULL) {
@@ -308,10 +309,10 @@ int hl_both_help(struct hl_matcher *m)
     }
     const struct hl_msg_help *what = &help->what;
     struct hl_home *theirs = hl_home_of(m, help->peer->node);
-    struct hl_joint *j = &theirs->joints[what->joint & (HL_JOINTS - 1)];
+    struct hl_split *j = &theirs->splits[what->split & (HL_SPLITS - 1)];
     struct copy_piece piece;
     if (!hl_cma_works(m, help->peer) ||
-        !claim_piece(j, what->joint >> HL_JOINT_BITS, what->n, false, &piece)) {
+        !claim_piece(j, what->split >> HL_SPLIT_BITS, what->n, false, &piece)) {
         drop_help(m, help);
         return 1;
     }
@@ -327,7 +328,7 @@ int hl_both_help(struct hl_matcher *m)
     uint64_t unit = unit_of(what->n);
     /* full: publishes what was copied; the last to count sees all that the other copied. */
     if (hl_a64_add_full(&j->done, piece.units) + piece.units == units_of(what->n, unit) + LEFT) {
-        end_both(m, help, j);
+        end_split_copy(m, help, j);
         drop_help(m, help);
     } else if (!ok) {
         drop_help(m, help);
@@ -337,7 +338,7 @@ int hl_both_help(struct hl_matcher *m)
     return 1;
 }
 
-void hl_both_close(struct hl_matcher *m)
+void hl_split_close(struct hl_matcher *m)
 {
     struct hl_help *help;
     while ((help = take_help(m)) != NULL) {
