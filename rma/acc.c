@@ -12,8 +12,8 @@
 #include "conflict.h"
 #include "dyn.h"
 #include "err.h"
+#include "layout.h"
 #include "rpc.h"
-#include "zip.h"
 
 /* n elements at offset `at` of the window. On all sides they stand at the distance of their extent. */
 struct acc_piece {
@@ -137,10 +137,10 @@ static int acc_piece(const struct acc_piece *p)
     return m->win->dyn != NULL ? acc_attached(p) : acc_at(p, &m->win->targets[m->target], p->at, NULL);
 }
 
-/* The sides of an accumulate, in the order of a zip's sides: the target first. `origin` and `result` are
- * indices into `at`; 0: there is no such side. */
+/* The sides of an accumulate, in the order of a layout iterator's sides: the target first. `origin` and
+ * `result` are indices into `at`; 0: there is no such side. */
 struct sides {
-    struct hl_zip_side at[HL_ZIP_SIDES];
+    struct hl_layout_side at[HL_LAYOUT_SIDES];
     int n, origin, result;
 };
 
@@ -149,11 +149,11 @@ static struct sides sides_of(const struct hl_acc *a, char *target)
     struct sides s = {.at = {{a->m.target_type, a->m.target_count, target}}, .n = 1};
     if (a->op != HL_OP_NO_OP) {
         s.origin = s.n;
-        s.at[s.n++] = (struct hl_zip_side){a->m.origin_type, a->m.origin_count, a->m.origin};
+        s.at[s.n++] = (struct hl_layout_side){a->m.origin_type, a->m.origin_count, a->m.origin};
     }
     if (a->fetches) {
         s.result = s.n;
-        s.at[s.n++] = (struct hl_zip_side){a->result_type, a->result_count, a->result};
+        s.at[s.n++] = (struct hl_layout_side){a->result_type, a->result_count, a->result};
     }
     return s;
 }
@@ -162,22 +162,22 @@ static struct sides sides_of(const struct hl_acc *a, char *target)
  * as deep calls begin here. */
 static int acc_spans(const struct hl_acc *a, const struct sides *s, enum hl_basic basic)
 {
-    struct hl_zip *z = malloc(sizeof *z);
+    struct hl_layout_iter *z = malloc(sizeof *z);
     if (z == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory to walk a layout of an accumulate");
     }
-    int rc = hl_zip_begin(z, HL_WALK_ELEMENTS, hl_op_extent(basic), s->at, s->n);
-    while (rc == 0 && hl_zip_next(z)) {
+    int rc = hl_layout_begin(z, HL_WALK_ELEMENTS, hl_op_extent(basic), s->at, s->n);
+    while (rc == 0 && hl_layout_next(z)) {
         struct acc_piece p = {a,
                               basic,
-                              hl_zip_offset(z->at[0]),
+                              hl_layout_offset(z->at[0]),
                               s->origin != 0 ? z->at[s->origin] : NULL,
                               s->result != 0 ? z->at[s->result] : NULL,
                               (size_t)z->n,
                               a->m.win->message_acc};
         rc = acc_piece(&p);
     }
-    hl_zip_end(z);
+    hl_layout_end(z);
     free(z);
     return rc;
 }
@@ -213,10 +213,10 @@ static HL_NOINLINE int acc_runs(const struct hl_acc *a, const struct sides *s, e
                                 int64_t left, struct hl_near_lock *lock)
 {
     _Alignas(16) char operands[BOUNCE], fetched[BOUNCE];
-    struct hl_zip z;
+    struct hl_layout_iter z;
     struct hl_type_cursor *origin = &z.cursors[s->origin], *result = &z.cursors[s->result];
     int64_t buffer = BOUNCE / (int64_t)hl_op_extent(basic);
-    int rc = hl_zip_begin(&z, HL_WALK_ELEMENTS, hl_op_extent(basic), s->at, s->n);
+    int rc = hl_layout_begin(&z, HL_WALK_ELEMENTS, hl_op_extent(basic), s->at, s->n);
     for (int64_t n; rc == 0 && left > 0; left -= n) {
         n = s->origin != 0 ? limit_piece(origin, left, buffer) : left;
         n = s->result != 0 ? limit_piece(result, n, buffer) : n;
@@ -237,7 +237,7 @@ static HL_NOINLINE int acc_runs(const struct hl_acc *a, const struct sides *s, e
             hl_type_cursor_pack(result, fetched, n, false);
         }
     }
-    hl_zip_end(&z);
+    hl_layout_end(&z);
     return rc;
 }
 
@@ -246,7 +246,7 @@ static HL_NOINLINE int acc_runs(const struct hl_acc *a, const struct sides *s, e
 static HL_NOINLINE int acc_rows(const struct hl_acc *a, const struct sides *s, enum hl_basic basic,
                                 int64_t left)
 {
-    struct hl_zip z;
+    struct hl_layout_iter z;
     struct hl_rpc_rows r = {.win = a->m.win,
                             .target = a->m.target,
                             .acc = true,
@@ -256,9 +256,9 @@ static HL_NOINLINE int acc_rows(const struct hl_acc *a, const struct sides *s, e
                             .operands = s->origin != 0 ? &z.cursors[s->origin] : NULL,
                             .result = s->result != 0 ? &z.cursors[s->result] : NULL,
                             .left = left};
-    int rc = hl_zip_begin(&z, HL_WALK_ELEMENTS, hl_op_extent(basic), s->at, s->n);
+    int rc = hl_layout_begin(&z, HL_WALK_ELEMENTS, hl_op_extent(basic), s->at, s->n);
     rc = rc == 0 ? hl_rpc_rows(&r) : rc;
-    hl_zip_end(&z);
+    hl_layout_end(&z);
     return rc;
 }
 
@@ -266,7 +266,7 @@ static int acc_layout(const struct hl_acc *a, const struct hl_span *span)
 {
     enum hl_basic basic = a->m.target_type->basic;
     int64_t n = span->len / (int64_t)hl_op_size(basic);
-    struct sides s = sides_of(a, hl_zip_at(span->at));
+    struct sides s = sides_of(a, hl_layout_at(span->at));
     struct hl_ground g;
     if (hl_target_is_far(&a->m.win->targets[a->m.target]) || !hl_win_ground(&a->m, span, &g) ||
         hl_target_is_far(&g.t)) {

@@ -68,7 +68,7 @@ static HL_NOINLINE int accumulate_near(struct hl_acc *a, const MPI_Datatype type
 {
     struct hl_win *w = a->m.win = hl_win_of(win);
     uintptr_t type = (uintptr_t)types[1];
-    struct hl_spot s = {0};
+    struct hl_target_addr s = {0};
     bool simple =
         w != NULL && (uint32_t)a->m.target < (uint32_t)w->size && type < HL_TYPE_PREDEFINED_END &&
         types[0] == types[1] && a->op != HL_OP_KINDS && (a->fetches || a->op != HL_OP_NO_OP) &&
@@ -76,7 +76,7 @@ static HL_NOINLINE int accumulate_near(struct hl_acc *a, const MPI_Datatype type
         (!a->fetches || (a->result != NULL && types[2] == types[1] && a->result_count == a->m.target_count));
     if (HL_LIKELY(simple &&
                   hl_is_open_apart(w, a->m.target, a->m.disp, a->m.target_count, &hl_type_dense[type], &s) &&
-                  s.len != 0 && hl_spot_is_mapped(&s))) {
+                  s.len != 0 && hl_target_addr_is_mapped(&s))) {
         return hl_win_end(win, func,
                           hl_near_acc(a->op, hl_type_predefined[type - 0x200].basic,
                                       (char *)(uintptr_t)s.where, a->m.origin, a->result,

@@ -157,9 +157,10 @@ static int check_range(const struct hl_move *m, struct hl_span *span)
 size_t hl_word_apart(MPI_Win win, MPI_Datatype type, int target, int64_t disp, char **there)
 {
     struct hl_win *w = hl_win_of(win);
-    struct hl_spot s;
+    struct hl_target_addr s;
     if (w == NULL || (uint32_t)target >= (uint32_t)w->size || (uintptr_t)type >= HL_TYPE_PREDEFINED_END ||
-        !hl_is_open_apart(w, target, disp, 1, &hl_type_word[(uintptr_t)type], &s) || !hl_spot_is_mapped(&s)) {
+        !hl_is_open_apart(w, target, disp, 1, &hl_type_word[(uintptr_t)type], &s) ||
+        !hl_target_addr_is_mapped(&s)) {
         return 0;
     }
     if (HL_UNLIKELY(hl_a8_load_acquire(&w->singles) == 0)) { /* acquire: rows have ended; pairs with the

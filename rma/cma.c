@@ -9,9 +9,9 @@
 #include "conf.h"
 #include "err.h"
 #include "job.h"
+#include "layout.h"
 #include "lock.h"
 #include "stat.h"
-#include "zip.h"
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static hl_a32 *pids; /* [node_size], set once under lock; entries atomic: all probes write the same value */
@@ -84,9 +84,9 @@ int hl_cma_walk(int node_rank, enum hl_dir dir, struct hl_type_cursor *mine, str
         int64_t len = 0, n = 1;
         char *a, *b;
         while (here.n < HL_NEAR_PIECES && there.n < HL_NEAR_PIECES &&
-               (n = hl_type_cursor_zip(mine, theirs, most - len, &a, &b)) > 0) {
+               (n = hl_type_cursor_common(mine, theirs, most - len, &a, &b)) > 0) {
             join_piece(&here, a, (size_t)n);
-            join_piece(&there, (char *)(uintptr_t)(base + (uint64_t)hl_zip_offset(b)), (size_t)n);
+            join_piece(&there, (char *)(uintptr_t)(base + (uint64_t)hl_layout_offset(b)), (size_t)n);
             len += n;
         }
         if (len == 0) {

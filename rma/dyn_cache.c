@@ -10,9 +10,9 @@
 
 #include "err.h"
 #include "job.h"
+#include "layout.h"
 #include "lock.h"
 #include "prog.h"
-#include "zip.h"
 
 #define FIRST_ROOM 16u
 
@@ -437,17 +437,18 @@ static int covered(struct hl_win *w, int target, uint64_t lo, uint64_t hi)
 
 int hl_dyn_check(const struct hl_move *m, const struct hl_span *span, uint64_t lo, uint64_t hi)
 {
-    struct hl_zip walk;
-    struct hl_zip_side side = {m->target_type, m->target_count, hl_zip_at(span->at)};
+    struct hl_layout_iter walk;
+    struct hl_layout_side side = {m->target_type, m->target_count, hl_layout_at(span->at)};
     int rc = covered(m->win, m->target, lo, hi);
     if (rc != HL_ERR_RMA_RANGE || m->target_type->dense) {
         return rc;
     }
-    rc = hl_zip_begin(&walk, HL_WALK_BYTES, 1, &side, 1); /* the holes of the layout need not be attached */
-    while (rc == 0 && hl_zip_next(&walk)) {
-        uint64_t at = (uint64_t)hl_zip_offset(walk.at[0]);
+    rc =
+        hl_layout_begin(&walk, HL_WALK_BYTES, 1, &side, 1); /* the holes of the layout need not be attached */
+    while (rc == 0 && hl_layout_next(&walk)) {
+        uint64_t at = (uint64_t)hl_layout_offset(walk.at[0]);
         rc = covered(m->win, m->target, at, at + (uint64_t)walk.n);
     }
-    hl_zip_end(&walk);
+    hl_layout_end(&walk);
     return rc;
 }

@@ -7,47 +7,47 @@
 #include "win.h"
 
 /* A place in a window and its bytes. */
-struct hl_spot {
+struct hl_target_addr {
     uint64_t where; /* hl_target.where plus the offset of the first byte: its upper bits tell how it is
                      * reached */
     int64_t len;
 };
 
 /* True: `count` elements of *size bytes at this displacement are inside the target's window and may be
- * accessed now; fills *spot. False: they are not, or this is no simple case. The target must be a rank of
- * w. */
+ * accessed now; fills *target address. False: they are not, or this is no simple case. The target must be a
+ * rank of w. */
 HL_INLINE bool hl_is_open(const struct hl_win *w, int target, int64_t disp, int64_t count,
-                          const uint8_t *size, struct hl_spot *spot)
+                          const uint8_t *size, struct hl_target_addr *target_addr)
 {
     if (HL_UNLIKELY((uint64_t)disp >= hl_epoch_reach(&w->epoch))) { /* negative ones, too */
         return false;
     }
     uint64_t at = (uint64_t)disp * w->scale; /* below all.size */
-    if (HL_UNLIKELY(__builtin_mul_overflow(count, (int64_t)*size, &spot->len) ||
-                    (uint64_t)spot->len > w->all.size - at)) {
+    if (HL_UNLIKELY(__builtin_mul_overflow(count, (int64_t)*size, &target_addr->len) ||
+                    (uint64_t)target_addr->len > w->all.size - at)) {
         return false;
     }
-    spot->where = w->targets[target].where + at;
+    target_addr->where = w->targets[target].where + at;
     return true;
 }
 
 /* hl_is_open by the target's own size, unit and epoch: for windows whose targets differ, and epochs that open
  * only some targets. The short way does not use it, since it costs more. */
 HL_INLINE bool hl_is_open_apart(const struct hl_win *w, int target, int64_t disp, int64_t count,
-                                const uint8_t *size, struct hl_spot *spot)
+                                const uint8_t *size, struct hl_target_addr *target_addr)
 {
     const struct hl_extent *e = hl_win_extent(w, target);
     uint64_t at;
     if (HL_CHECKED || HL_UNLIKELY(w->detour || disp < 0 || !hl_epoch_allows_at_once(&w->epoch, target)) ||
         HL_UNLIKELY(__builtin_mul_overflow((uint64_t)disp, e->unit, &at) ||
-                    __builtin_mul_overflow(count, (int64_t)*size, &spot->len))) {
+                    __builtin_mul_overflow(count, (int64_t)*size, &target_addr->len))) {
         return false;
     }
-    spot->where = w->targets[target].where + at;
-    return at <= e->size && (uint64_t)spot->len <= e->size - at;
+    target_addr->where = w->targets[target].where + at;
+    return at <= e->size && (uint64_t)target_addr->len <= e->size - at;
 }
 
-HL_INLINE bool hl_spot_is_mapped(const struct hl_spot *s)
+HL_INLINE bool hl_target_addr_is_mapped(const struct hl_target_addr *s)
 {
     return (s->where & HL_TARGET_FAR) == 0;
 }
@@ -92,7 +92,7 @@ HL_INLINE int hl_move_same(void *origin, int target, int64_t disp, int64_t count
 {
     struct hl_win *w = (struct hl_win *)(void *)tail.win;
     uintptr_t type = (uintptr_t)tail.target_type;
-    struct hl_spot s;
+    struct hl_target_addr s;
     if (HL_UNLIKELY(origin == NULL || type >= HL_TYPE_PREDEFINED_END)) {
         return how->any(origin, count, tail.target_type, target, disp, count, tail.target_type, tail.win);
     }
@@ -110,7 +110,7 @@ HL_INLINE int hl_move_same(void *origin, int target, int64_t disp, int64_t count
                     s.len == 0)) { /* 0 bytes: the type may be none */
         return how->any(origin, count, tail.target_type, target, disp, count, tail.target_type, tail.win);
     }
-    if (HL_UNLIKELY(!hl_spot_is_mapped(&s))) {
+    if (HL_UNLIKELY(!hl_target_addr_is_mapped(&s))) {
         return how->far(origin, (size_t)s.len, how->func, target, s.where, count, tail);
     }
     return how->copy(origin, (char *)(uintptr_t)s.where, (size_t)s.len);
@@ -144,7 +144,7 @@ HL_INLINE int hl_move_apart(void *origin, int64_t origin_count, MPI_Datatype ori
     struct hl_win *w = (struct hl_win *)(void *)call.tail.win;
     const struct hl_mover *how = call.how;
     uintptr_t type = (uintptr_t)call.tail.target_type;
-    struct hl_spot s;
+    struct hl_target_addr s;
     if (HL_UNLIKELY((uint32_t)target >= (uint32_t)w->size || origin == NULL || origin_count != target_count ||
                     origin_type != call.tail.target_type || type >= HL_TYPE_PREDEFINED_END ||
                     !hl_is_open_apart(w, target, disp, target_count, &hl_type_dense[type], &s) ||
@@ -152,7 +152,7 @@ HL_INLINE int hl_move_apart(void *origin, int64_t origin_count, MPI_Datatype ori
         return how->all(origin, origin_count, origin_type, target, disp, target_count, call.tail.target_type,
                         call.tail.win);
     }
-    if (HL_UNLIKELY(!hl_spot_is_mapped(&s))) {
+    if (HL_UNLIKELY(!hl_target_addr_is_mapped(&s))) {
         return how->far(origin, (size_t)s.len, how->func, target, s.where, target_count, call.tail);
     }
     char *there = (char *)(uintptr_t)s.where;
@@ -170,10 +170,11 @@ HL_INLINE int hl_move_apart(void *origin, int64_t origin_count, MPI_Datatype ori
 HL_INLINE size_t hl_word_at(MPI_Win win, MPI_Datatype type, int target, int64_t disp, char **there)
 {
     const struct hl_win *w = hl_win_of(win);
-    struct hl_spot s;
+    struct hl_target_addr s;
     if (HL_UNLIKELY(
             w == NULL || (uint32_t)target >= (uint32_t)w->size || (uintptr_t)type >= HL_TYPE_PREDEFINED_END ||
-            !hl_is_open(w, target, disp, 1, &hl_type_word[(uintptr_t)type], &s) || !hl_spot_is_mapped(&s) ||
+            !hl_is_open(w, target, disp, 1, &hl_type_word[(uintptr_t)type], &s) ||
+            !hl_target_addr_is_mapped(&s) ||
             hl_a8_load_acquire(&w->singles) == 0)) { /* acquire: rows have ended; pairs with the release in
                                                       * hl_win_end_rows. */
         return 0;

@@ -310,7 +310,7 @@ struct request_tail {
 HL_INLINE bool is_done_at_once(const struct hl_move *m, MPI_Datatype type)
 {
     const struct hl_win *w = m->win;
-    struct hl_spot s;
+    struct hl_target_addr s;
     if (w == NULL || (uint32_t)m->target >= (uint32_t)w->size || m->origin == NULL ||
         m->origin_type != m->target_type || m->origin_count != m->target_count ||
         (uintptr_t)type >= HL_TYPE_PREDEFINED_END ||
@@ -318,7 +318,7 @@ HL_INLINE bool is_done_at_once(const struct hl_move *m, MPI_Datatype type)
         s.len == 0 || (hl_epoch_mode_of(&w->epoch) & (HL_EPOCH_ALL | HL_EPOCH_LOCKS)) == 0) {
         return false;
     }
-    if (!hl_spot_is_mapped(&s)) {
+    if (!hl_target_addr_is_mapped(&s)) {
         return m->dir == HL_PUT && hl_lane_put_short(hl_win_token(w, m->target), s.where & ~HL_TARGET_BITS,
                                                      m->origin, (size_t)s.len);
     }
@@ -365,7 +365,7 @@ HL_INLINE int start_call(void *origin, int64_t origin_count, MPI_Datatype origin
     const struct starter *how = call.how;
     const struct hl_win *w = hl_win_of(call.tail.win);
     uintptr_t type = (uintptr_t)call.tail.target_type;
-    struct hl_spot s;
+    struct hl_target_addr s;
     if (HL_UNLIKELY(w == NULL)) {
         return hl_move_nowhere(call.tail.win, how->func);
     }
@@ -376,7 +376,8 @@ HL_INLINE int start_call(void *origin, int64_t origin_count, MPI_Datatype origin
     }
     if (HL_UNLIKELY(type >= HL_TYPE_PREDEFINED_END ||
                     !hl_is_open(w, target, disp, target_count, &hl_type_dense[type], &s) ||
-                    !hl_spot_is_mapped(&s) || hl_epoch_mode_of(&w->epoch) != HL_EPOCH_ALL || s.len == 0)) {
+                    !hl_target_addr_is_mapped(&s) || hl_epoch_mode_of(&w->epoch) != HL_EPOCH_ALL ||
+                    s.len == 0)) {
         return how->any(origin, target_count, (MPI_Datatype)type, target, disp, target_count, call.tail);
     }
     char *theirs = (char *)(uintptr_t)s.where;

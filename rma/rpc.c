@@ -14,10 +14,10 @@
 #include "err.h"
 #include "fault.h"
 #include "job.h"
+#include "layout.h"
 #include "prog.h"
 #include "rx.h"
 #include "stat.h"
-#include "zip.h"
 
 /* What the receive thread shall do; ROWS is a flag. */
 enum verb { PUT, GET, ACC, GET_ACC, CAS, ROWS = 16 };
@@ -90,7 +90,7 @@ static void put_in_rows(struct rpc_call *c, struct hl_near_rpc_slot *slot)
         if (got == 0) {
             break;
         }
-        rows[n++] = (struct rpc_row){(uint64_t)hl_zip_offset(at), (uint64_t)got};
+        rows[n++] = (struct rpc_row){(uint64_t)hl_layout_offset(at), (uint64_t)got};
         units += (size_t)got;
         r->left -= got;
     }

@@ -29,7 +29,8 @@ struct hl_rpc_acc {
 int hl_rpc_acc(struct hl_rpc_acc *a);
 
 /* An operation on layouts, given as walks over bytes or elements; blocks of `theirs` are at
- * hl_zip_at(offset). Puts and gets are of HL_BASIC_BYTE. Many blocks travel at a time. The walks move on. */
+ * hl_layout_at(offset). Puts and gets are of HL_BASIC_BYTE. Many blocks travel at a time. The walks move
+ * on. */
 struct hl_rpc_rows {
     struct hl_win *win;
     int target;

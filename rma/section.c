@@ -86,16 +86,18 @@ HL_INLINE char *find_mapped(const struct section_move *m, int64_t total)
 {
     const struct hl_win *w = hl_win_of(m->win);
     uintptr_t type = (uintptr_t)m->target_type;
-    struct hl_spot spot;
+    struct hl_target_addr target_addr;
     if (HL_UNLIKELY(w == NULL || (uint32_t)m->target >= (uint32_t)w->size || m->origin == NULL ||
                     m->origin_type != m->target_type || m->origin_count != m->target_count ||
                     type >= HL_TYPE_PREDEFINED_END)) {
         return NULL;
     }
-    bool open = HL_LIKELY(hl_is_open(w, m->target, m->disp, m->target_count, &hl_type_dense[type], &spot)) ||
-                hl_is_open_apart(w, m->target, m->disp, m->target_count, &hl_type_dense[type], &spot);
-    bool simple = open && spot.len == total && spot.len != 0 && hl_spot_is_mapped(&spot);
-    return simple ? (char *)(uintptr_t)spot.where : NULL;
+    bool open =
+        HL_LIKELY(hl_is_open(w, m->target, m->disp, m->target_count, &hl_type_dense[type], &target_addr)) ||
+        hl_is_open_apart(w, m->target, m->disp, m->target_count, &hl_type_dense[type], &target_addr);
+    bool simple =
+        open && target_addr.len == total && target_addr.len != 0 && hl_target_addr_is_mapped(&target_addr);
+    return simple ? (char *)(uintptr_t)target_addr.where : NULL;
 }
 
 /* Moves any section. Wrong ones are LAYOUTS, where the error is found and described. */

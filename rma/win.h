@@ -411,7 +411,7 @@ bool hl_cma_probe(int node_rank, int pid, uint64_t at, uint64_t token);
 int hl_cma_copy(int node_rank, enum hl_dir dir, void *mine, uint64_t theirs, size_t len);
 
 /* Copies between two layouts, both walks of bytes, until either ends; the blocks of `theirs` are at
- * hl_zip_at(address - base). Errors as hl_cma_copy. */
+ * hl_layout_at(address - base). Errors as hl_cma_copy. */
 int hl_cma_walk(int node_rank, enum hl_dir dir, struct hl_type_cursor *mine, struct hl_type_cursor *theirs,
                 uint64_t base);
 

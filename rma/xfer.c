@@ -5,8 +5,8 @@
 #include "dyn.h"
 #include "err.h"
 #include "job.h"
+#include "layout.h"
 #include "rpc.h"
-#include "zip.h"
 
 static int issue_block(const struct hl_move *m, const struct hl_target *t, int64_t at, char *mine, size_t len)
 {
@@ -110,14 +110,14 @@ static int move_walks(const struct hl_move *m, const struct hl_ground *g, struct
 static int move_layout(const struct hl_move *m, const struct hl_span *span, const struct hl_ground *g)
 {
     bool mapped = hl_target_is_mapped(&g->t);
-    char *there = mapped ? (char *)(uintptr_t)(g->base + (uint64_t)span->at) : hl_zip_at(span->at);
-    struct hl_zip walk;
-    struct hl_zip_side sides[2] = {
+    char *there = mapped ? (char *)(uintptr_t)(g->base + (uint64_t)span->at) : hl_layout_at(span->at);
+    struct hl_layout_iter walk;
+    struct hl_layout_side sides[2] = {
         {m->origin_type, m->origin_count, m->origin},
         {m->target_type, m->target_count, there},
     };
     struct hl_type_cursor *mine = &walk.cursors[0], *theirs = &walk.cursors[1];
-    int rc = hl_zip_begin(&walk, HL_WALK_BYTES, 1, sides, 2);
+    int rc = hl_layout_begin(&walk, HL_WALK_BYTES, 1, sides, 2);
     if (rc == 0 && !mapped) {
         rc = move_walks(m, g, mine, theirs, span->len);
     } else if (rc == 0 && m->dir == HL_PUT) {
@@ -125,7 +125,7 @@ static int move_layout(const struct hl_move *m, const struct hl_span *span, cons
     } else if (rc == 0) {
         hl_type_cursor_copy(mine, theirs);
     }
-    hl_zip_end(&walk);
+    hl_layout_end(&walk);
     return rc;
 }
 
@@ -155,16 +155,16 @@ bool hl_win_ground(const struct hl_move *m, const struct hl_span *span, struct h
 /* Moves a layout with holes elsewhere, span by span, without a buffer. */
 static int move_spans(const struct hl_move *m, const struct hl_span *span)
 {
-    struct hl_zip walk;
-    struct hl_zip_side sides[2] = {
+    struct hl_layout_iter walk;
+    struct hl_layout_side sides[2] = {
         {m->origin_type, m->origin_count, m->origin},
-        {m->target_type, m->target_count, hl_zip_at(span->at)},
+        {m->target_type, m->target_count, hl_layout_at(span->at)},
     };
-    int rc = hl_zip_begin(&walk, HL_WALK_BYTES, 1, sides, 2);
-    while (rc == 0 && hl_zip_next(&walk)) {
-        rc = move_block(m, hl_zip_offset(walk.at[1]), walk.at[0], (size_t)walk.n);
+    int rc = hl_layout_begin(&walk, HL_WALK_BYTES, 1, sides, 2);
+    while (rc == 0 && hl_layout_next(&walk)) {
+        rc = move_block(m, hl_layout_offset(walk.at[1]), walk.at[0], (size_t)walk.n);
     }
-    hl_zip_end(&walk);
+    hl_layout_end(&walk);
     return rc;
 }
 

@@ -116,30 +116,30 @@ static union word amo_word(const struct amo *how, uint64_t value)
 
 /* True: the operation fetches nothing, and has joined a chain that is open already. */
 HL_INLINE bool is_amo_chained(const struct amo *how, const struct hl_ctx *ctx, const union word *value,
-                              const struct hl_sym_spot *spot)
+                              const struct hl_sym_addr *addr)
 {
     struct hl_wire_short rec = {.op = HL_WIRE_ATOMIC,
                                 .kind = (uint8_t)how->op,
                                 .basic = (uint8_t)amo_basic(how),
                                 .len = how->bytes,
-                                .addr = spot->where & ~HL_SYM_FAR};
-    return !how->fetches && hl_lane_record_short(hl_shmem_lane(ctx), spot->token, rec, value);
+                                .addr = addr->where & ~HL_SYM_FAR};
+    return !how->fetches && hl_lane_record_short(hl_shmem_lane(ctx), addr->token, rec, value);
 }
 
 /* Does a far operation. It waits where the result is returned, and where nothing copies the operands (chains
  * are off). */
 static uint64_t apply_far(const struct amo *how, const struct hl_ctx *ctx, const struct operands *o,
-                          const struct hl_sym_spot *spot, int pe)
+                          const struct hl_sym_addr *addr, int pe)
 {
     union word value = amo_word(how, o->value), cond = amo_word(how, o->cond), got = {.wide = 0};
     bool compares = how->op == HL_OP_KINDS;
     bool returns = how->fetches && o->fetch == NULL, waits = returns || hl_pool.chain == 0;
     struct hl_req r;
-    if (is_amo_chained(how, ctx, &value, spot)) {
+    if (is_amo_chained(how, ctx, &value, addr)) {
         return 0;
     }
     struct hl_lane_atomic a = {.x =
-                                   hl_shmem_far(spot, how->op == HL_OP_NO_OP ? NULL : &value, how->bytes, pe),
+                                   hl_shmem_far(addr, how->op == HL_OP_NO_OP ? NULL : &value, how->bytes, pe),
                                .op = compares ? HL_OP_REPLACE : how->op,
                                .basic = amo_basic(how),
                                .n = 1,
@@ -161,13 +161,13 @@ static uint64_t apply_far(const struct amo *how, const struct hl_ctx *ctx, const
 static HL_NOINLINE uint64_t apply_anywhere(const struct amo *how, const struct hl_ctx *ctx, void *dest,
                                            struct operands o, int pe)
 {
-    struct hl_sym_spot spot;
-    hl_shmem_find(dest, how->bytes, pe, how->func, &spot);
+    struct hl_sym_addr addr;
+    hl_shmem_find(dest, how->bytes, pe, how->func, &addr);
     if ((uintptr_t)dest % how->bytes != 0) {
         hl_shmem_die(how->func, "address %p is not aligned to %d bytes", dest, how->bytes);
     }
-    return hl_sym_spot_is_mapped(&spot) ? apply_amo(how, (void *)(uintptr_t)spot.where, &o)
-                                        : apply_far(how, ctx, &o, &spot, pe);
+    return hl_sym_addr_is_mapped(&addr) ? apply_amo(how, (void *)(uintptr_t)addr.where, &o)
+                                        : apply_far(how, ctx, &o, &addr, pe);
 }
 
 HL_INLINE uint64_t do_atomic(const struct amo *how, const struct hl_ctx *ctx, void *dest, struct operands o,

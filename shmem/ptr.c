@@ -22,8 +22,8 @@ static void *pointer(const void *dest, int pe)
     if (pe == hl_sym.my_pe) {
         return hl_sym_is(dest, 1) ? (void *)(uintptr_t)dest : NULL;
     }
-    struct hl_sym_spot s;
-    bool mapped = hl_sym_find(dest, 1, pe, &s) && hl_sym_spot_is_mapped(&s);
+    struct hl_sym_addr s;
+    bool mapped = hl_sym_find(dest, 1, pe, &s) && hl_sym_addr_is_mapped(&s);
     return mapped ? (void *)(uintptr_t)s.where : NULL; /* NOLINT(performance-no-int-to-ptr) */
 }
 
@@ -55,7 +55,7 @@ int pshmem_pe_accessible(int pe)
 HL_SHMEM_API(shmem_addr_accessible);
 int pshmem_addr_accessible(const void *addr, int pe)
 {
-    struct hl_sym_spot s;
+    struct hl_sym_addr s;
     hl_shmem_need_open("shmem_addr_accessible");
     return hl_sym_find(addr, 1, pe, &s);
 }

@@ -49,7 +49,7 @@ static void send_signal(const struct signal_call *n, struct hl_lane *lane,
 {
     struct hl_wire_rec rec;
     memcpy(&rec, signal, sizeof rec);
-    struct hl_sym_spot any = {.where = HL_SYM_FAR};
+    struct hl_sym_addr any = {.where = HL_SYM_FAR};
     struct hl_lane_message m = {.peer = n->on.pe,
                                 .rec = &rec,
                                 .payload = data,
@@ -60,8 +60,8 @@ static void send_signal(const struct signal_call *n, struct hl_lane *lane,
 }
 
 /* Sends data and word as records; both are far. n->len may be 0. */
-static void send_records(const struct signal_call *n, const struct hl_sym_spot *data,
-                         const struct hl_sym_spot *word)
+static void send_records(const struct signal_call *n, const struct hl_sym_addr *data,
+                         const struct hl_sym_addr *word)
 {
     size_t room = hl_lane_payload_max();
     struct hl_lane *lane = hl_shmem_lane(n->on.ctx); /* one lane for all records */
@@ -116,13 +116,13 @@ static void put_before(const struct signal_call *n, bool far)
 
 static HL_NOINLINE void notify_anywhere(const struct signal_call *n)
 {
-    struct hl_sym_spot word, data = {.where = 0};
+    struct hl_sym_addr word, data = {.where = 0};
     check_signal_call(n);
     hl_shmem_find(n->word, sizeof *n->word, n->on.pe, n->func, &word);
     if (n->len > 0) {
         hl_shmem_find(n->dest, n->len, n->on.pe, n->func, &data);
     }
-    bool data_far = !hl_sym_spot_is_mapped(&data), word_far = !hl_sym_spot_is_mapped(&word);
+    bool data_far = !hl_sym_addr_is_mapped(&data), word_far = !hl_sym_addr_is_mapped(&word);
     bool together = data_far && word_far && n->src != NULL && n->len <= RECORDS_MAX * hl_lane_payload_max();
     struct signal_call alone = *n;
     if (n->len > 0 && !together) {
@@ -242,7 +242,7 @@ SIGNAL(signal_add, SHMEM_SIGNAL_ADD)
 HL_SHMEM_API(shmem_signal_fetch);
 uint64_t pshmem_signal_fetch(const uint64_t *sig_addr)
 {
-    struct hl_sym_spot
+    struct hl_sym_addr
         mine; /* the network may be the way to myself too (HOTLANE_NEAR=none), but not for a load */
     hl_shmem_find(sig_addr, sizeof *sig_addr, hl_sym.my_pe, "shmem_signal_fetch", &mine);
     /* acquire: the data that it announces; pairs with the releases in change_signal and of the receive

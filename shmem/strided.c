@@ -27,12 +27,12 @@ static HL_COLD void check_stride(ptrdiff_t stride, size_t least, const char *whi
  * moves. */
 static void check_extent(const struct hl_shmem_call *call, const struct blocks *b, size_t size)
 {
-    struct hl_sym_spot spot;
+    struct hl_sym_addr addr;
     size_t step = (size_t)b->sym_stride, gap, all;
     if (b->count > 1 && b->elements > 0) {
         bool too_far = __builtin_mul_overflow(b->count - 1, step, &gap) ||
                        __builtin_add_overflow(gap, b->elements, &all);
-        hl_shmem_find(b->sym, hl_shmem_bytes(too_far ? SIZE_MAX : all, size), call->pe, call->func, &spot);
+        hl_shmem_find(b->sym, hl_shmem_bytes(too_far ? SIZE_MAX : all, size), call->pe, call->func, &addr);
     }
 }
 

@@ -36,13 +36,13 @@ static const struct hl_sym_area *area_of(const char *p, size_t len, int *index, 
     return NULL;
 }
 
-static struct hl_sym_spot spot_in(const struct hl_sym_area *a, int index, uint64_t off, int pe)
+static struct hl_sym_addr sym_addr_in(const struct hl_sym_area *a, int index, uint64_t off, int pe)
 {
     const struct hl_sym_reach *r = &a->pes[pe];
-    return (struct hl_sym_spot){.where = r->where + off, .key = r->key, .token = token_of(index, pe)};
+    return (struct hl_sym_addr){.where = r->where + off, .key = r->key, .token = token_of(index, pe)};
 }
 
-bool hl_sym_find(const void *p, size_t len, int pe, struct hl_sym_spot *out)
+bool hl_sym_find(const void *p, size_t len, int pe, struct hl_sym_addr *out)
 {
     int index;
     uint64_t off;
@@ -53,14 +53,14 @@ bool hl_sym_find(const void *p, size_t len, int pe, struct hl_sym_spot *out)
     if (a->pes[pe].where == 0) { /* the PE has another build of it, or none */
         return false;
     }
-    *out = spot_in(a, index, off, pe);
+    *out = sym_addr_in(a, index, off, pe);
     return true;
 }
 
-struct hl_sym_spot hl_sym_own(const void *p, int pe)
+struct hl_sym_addr hl_sym_own(const void *p, int pe)
 {
     const struct hl_sym_area *own = &hl_sym.parts[hl_sym.own];
-    return spot_in(own, hl_sym.own, (uint64_t)((const char *)p - own->base), pe);
+    return sym_addr_in(own, hl_sym.own, (uint64_t)((const char *)p - own->base), pe);
 }
 
 bool hl_sym_is(const void *p, size_t len)

@@ -52,13 +52,13 @@ struct hl_sym {
 extern struct hl_sym hl_sym;
 
 /* Where something is at a PE. */
-struct hl_sym_spot {
+struct hl_sym_addr {
     uint64_t where; /* as in hl_sym_reach, plus the offset of the first byte */
     uint64_t key;
     uint64_t token; /* for FAR memory: hl_xfer.token */
 };
 
-HL_INLINE bool hl_sym_spot_is_mapped(const struct hl_sym_spot *s)
+HL_INLINE bool hl_sym_addr_is_mapped(const struct hl_sym_addr *s)
 {
     return (s->where & HL_SYM_FAR) == 0;
 }
@@ -89,10 +89,10 @@ HL_INLINE char *hl_sym_near(const void *p, size_t len, int pe)
 
 /* Finds any symmetric object: true with *out, or false when [p, p + len) is not all in one part or one area,
  * when the PE does not exist, or when it does not have the object. Any thread, no lock. */
-bool hl_sym_find(const void *p, size_t len, int pe, struct hl_sym_spot *out);
+bool hl_sym_find(const void *p, size_t len, int pe, struct hl_sym_addr *out);
 
-/* The spot, in the library's own part at `pe`, that `p` is in my own part. The PE must exist. */
-struct hl_sym_spot hl_sym_own(const void *p, int pe);
+/* The address, in the library's own part at `pe`, that `p` is in my own part. The PE must exist. */
+struct hl_sym_addr hl_sym_own(const void *p, int pe);
 
 /* Is my own [p, p + len) symmetric memory, all in one part or area? */
 bool hl_sym_is(const void *p, size_t len);

@@ -137,7 +137,7 @@ static void post_near(struct hl_box *box, const struct hl_call *c, const struct 
 }
 
 /* Posts to a PE of my node whose memory is not mapped here. */
-static void post_unmapped(const struct hl_sym_spot *box, const struct hl_call *c, const struct note *n,
+static void post_unmapped(const struct hl_sym_addr *box, const struct hl_call *c, const struct note *n,
                           int pe)
 {
     struct hl_box out;
@@ -188,12 +188,12 @@ static void post_note(const struct hl_call *c, int rank, size_t at, const struct
         post_far(box, c, n, pe);
         return;
     }
-    struct hl_sym_spot spot = hl_sym_own(box, pe);
-    if (!hl_sym_spot_is_mapped(&spot)) {
-        post_unmapped(&spot, c, n, pe);
+    struct hl_sym_addr addr = hl_sym_own(box, pe);
+    if (!hl_sym_addr_is_mapped(&addr)) {
+        post_unmapped(&addr, c, n, pe);
         return;
     }
-    post_near((struct hl_box *)(uintptr_t)spot.where, c, n);
+    post_near((struct hl_box *)(uintptr_t)addr.where, c, n);
     hl_prog_wake_peer(node_rank);
 }
 
@@ -322,15 +322,15 @@ void hl_tree_cast(const struct hl_call *c, void *data, size_t len, int root)
 static void post_word(const struct hl_call *c, int rank, int word)
 {
     int pe = hl_team_world_pe(c->team, rank);
-    struct hl_sym_spot spot;
-    hl_shmem_find(&c->sync[word], sizeof *c->sync, pe, c->func, &spot);
-    if (!hl_sym_spot_is_mapped(&spot)) {
+    struct hl_sym_addr addr;
+    hl_shmem_find(&c->sync[word], sizeof *c->sync, pe, c->func, &addr);
+    if (!hl_sym_addr_is_mapped(&addr)) {
         hl_shmem_send_flag(
-            &(struct hl_shmem_flag){.func = c->func, .pe = pe, .word = spot, .value = c->what});
+            &(struct hl_shmem_flag){.func = c->func, .pe = pe, .word = addr, .value = c->what});
         return;
     }
     /* release: all that this member did before; pairs with the acquire in is_written. */
-    hl_a64_store_release((hl_a64 *)(uintptr_t)spot.where, c->what);
+    hl_a64_store_release((hl_a64 *)(uintptr_t)addr.where, c->what);
     hl_prog_wake_peer(hl_job_node_of(pe));
 }
 

@@ -24,14 +24,14 @@ void hl_shmem_xfer_close(void)
 
 /* ---- arguments ---- */
 
-void hl_shmem_find(const void *sym, size_t len, int pe, const char *func, struct hl_sym_spot *spot)
+void hl_shmem_find(const void *sym, size_t len, int pe, const char *func, struct hl_sym_addr *addr)
 {
-    if (HL_UNLIKELY(!hl_sym_find(sym, len, pe, spot))) {
+    if (HL_UNLIKELY(!hl_sym_find(sym, len, pe, addr))) {
         hl_shmem_bad_access(func, sym, len, pe);
     }
 }
 
-struct hl_xfer hl_shmem_far(const struct hl_sym_spot *s, void *mine, size_t len, int pe)
+struct hl_xfer hl_shmem_far(const struct hl_sym_addr *s, void *mine, size_t len, int pe)
 {
     return (struct hl_xfer){.peer = pe,
                             .addr = s->where & ~HL_SYM_FAR,
@@ -94,7 +94,7 @@ HL_INLINE bool is_chained(const struct hl_shmem_call *c, const struct hl_xfer *x
 /* Checks the arguments. True: the part is far, and *s says where. False: it was mapped and is copied already,
  * or has 0 bytes. */
 HL_INLINE bool is_far(const struct hl_shmem_call *c, const void *sym, void *mine, size_t len,
-                      struct hl_sym_spot *s)
+                      struct hl_sym_addr *s)
 {
     if (HL_UNLIKELY(len == 0)) {
         check_empty(c->pe, c->func);
@@ -104,7 +104,7 @@ HL_INLINE bool is_far(const struct hl_shmem_call *c, const void *sym, void *mine
     if (HL_UNLIKELY(mine == NULL)) {
         hl_shmem_die(c->func, "%s is NULL for %zu bytes", c->dir == HL_SHMEM_PUT ? "source" : "dest", len);
     }
-    if (!hl_sym_spot_is_mapped(s)) {
+    if (!hl_sym_addr_is_mapped(s)) {
         return true;
     }
     void *theirs = (void *)(uintptr_t)s->where;
@@ -114,7 +114,7 @@ HL_INLINE bool is_far(const struct hl_shmem_call *c, const void *sym, void *mine
 
 void hl_shmem_move(const struct hl_shmem_call *c, void *sym, void *mine, size_t len)
 {
-    struct hl_sym_spot s;
+    struct hl_sym_addr s;
     if (is_far(c, sym, mine, len, &s)) {
         struct hl_xfer x = hl_shmem_far(&s, mine, len, c->pe);
         if (!is_chained(c, &x)) {
@@ -127,7 +127,7 @@ void hl_shmem_move(const struct hl_shmem_call *c, void *sym, void *mine, size_t 
 /* Does a part that is the whole call, and returns when the user may touch its buffer again. */
 static HL_NOINLINE void move_now(const struct hl_shmem_call *c, void *sym, void *mine, size_t len)
 {
-    struct hl_sym_spot s;
+    struct hl_sym_addr s;
     struct hl_req r;
     if (!is_far(c, sym, mine, len, &s)) {
         return;
@@ -198,8 +198,8 @@ void hl_shmem_get_nbi(const struct hl_ctx *ctx, void *dest, const void *src, siz
 
 void hl_shmem_get_own(void *dest, const void *src, size_t len, int pe, const char *func)
 {
-    struct hl_sym_spot s = hl_sym_own(src, pe);
-    if (hl_sym_spot_is_mapped(&s)) {
+    struct hl_sym_addr s = hl_sym_own(src, pe);
+    if (hl_sym_addr_is_mapped(&s)) {
         hl_near_copy(dest, (void *)(uintptr_t)s.where, len);
         return;
     }
@@ -231,7 +231,7 @@ static void remember_word_put(const struct hl_xfer *x, const void *dest)
 static HL_NOINLINE void put_word_anew(const struct hl_ctx *ctx, void *dest, uint64_t bits, size_t len, int pe,
                                       const char *func)
 {
-    struct hl_sym_spot s;
+    struct hl_sym_addr s;
     struct hl_shmem_call c = {ctx, func, HL_SHMEM_PUT, pe, NULL};
     if (!is_far(&c, dest, &bits, len, &s)) {
         return;

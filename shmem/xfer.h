@@ -57,10 +57,10 @@ void hl_shmem_move(const struct hl_shmem_call *call, void *sym, void *mine, size
 /* ---- for other kinds of operations ---- */
 
 /* Finds where [sym, sym + len), len > 0, is at the PE. Ends the program when it is not symmetric there. */
-void hl_shmem_find(const void *sym, size_t len, int pe, const char *func, struct hl_sym_spot *spot);
+void hl_shmem_find(const void *sym, size_t len, int pe, const char *func, struct hl_sym_addr *addr);
 
-/* Describes a transfer of `len` bytes between `mine` and a FAR spot. */
-struct hl_xfer hl_shmem_far(const struct hl_sym_spot *spot, void *mine, size_t len, int pe);
+/* Describes a transfer of `len` bytes between `mine` and a FAR address. */
+struct hl_xfer hl_shmem_far(const struct hl_sym_addr *addr, void *mine, size_t len, int pe);
 
 /* A message of the library itself: hl_shmem_send_flag has the PE store `len` bytes (a few kilobytes at most)
  * at `data`, then `value` at `word`, both FAR, and wakes its sleeping threads. The message leaves at once. */
@@ -69,7 +69,7 @@ struct hl_shmem_flag {
     int pe;
     const void *src;
     size_t len;
-    struct hl_sym_spot data, word;
+    struct hl_sym_addr data, word;
     uint64_t value;
 };
 void hl_shmem_send_flag(const struct hl_shmem_flag *f);

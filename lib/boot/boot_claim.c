@@ -12,7 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { PATIENCE_MS = 100 };
+enum { TIMEOUT_MS = 100 };
 
 /* The abstract socket name of a claim; it ends with the process. Returns the address's length. */
 static socklen_t name_of(const char *launcher, struct sockaddr_un *a)
@@ -33,7 +33,7 @@ static pid_t claim_holder(const struct sockaddr_un *a, socklen_t len)
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     int no = fd < 0;
     /* ECONNREFUSED: the holder is between its bind and its listen. */
-    for (int i = 0; i < PATIENCE_MS && fd >= 0; i++) {
+    for (int i = 0; i < TIMEOUT_MS && fd >= 0; i++) {
         no = connect(fd, (const struct sockaddr *)a, len);
         if (!no || errno != ECONNREFUSED) {
             break;

@@ -76,7 +76,7 @@ static bool await_slot(const struct hl_kvs_cache *s, uint64_t begin)
 {
     struct timespec t = {0, 50000};
     nanosleep(&t, NULL);
-    return hl_now_ns() - begin < s->patience_ns;
+    return hl_now_ns() - begin < s->timeout_ns;
 }
 
 int hl_kvs_cache_get(struct hl_kvs_cache *s, int rank, const char *key, void *data, size_t cap, size_t *len,

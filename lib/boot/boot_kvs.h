@@ -35,7 +35,7 @@ struct hl_kvs_cache {
     struct hl_kvs_slot *slot; /* [ranks of the job], zeroed at first; NULL: no cache */
     int me;                   /* node rank */
     bool (*lives)(int node_rank);
-    uint64_t patience_ns; /* how long a living claimer is waited for */
+    uint64_t timeout_ns; /* how long a living claimer is waited for */
 };
 
 /* Reads the value of `key` of rank `rank` from the cache, or gets it by `ask` and stores it there. Arguments

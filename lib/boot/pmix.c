@@ -28,7 +28,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-enum { LOOKED_AT = 256 /* descriptors */, PATIENCE = 20 /* seconds for a value of a rank of another node */ };
+enum {
+    LOOKED_AT = 256 /* descriptors */,
+    TIMEOUT_SECONDS = 20 /* seconds for a value of a rank of another node */
+};
 
 static struct {
     pmix_status_t (*init)(pmix_proc_t *, pmix_info_t[], size_t);
@@ -317,7 +320,8 @@ static int pmix_put(const char *key, const char *value)
 static pmix_status_t fetch_pmix_value(int rank, const char *key, pmix_value_t **v)
 {
     pmix_info_t now = wish(PMIX_IMMEDIATE);
-    pmix_info_t soon = {.key = PMIX_TIMEOUT, .value = {.type = PMIX_INT, .data = {.integer = PATIENCE}}};
+    pmix_info_t soon = {.key = PMIX_TIMEOUT,
+                        .value = {.type = PMIX_INT, .data = {.integer = TIMEOUT_SECONDS}}};
     pmix_proc_t who = px.me;
     who.rank = (pmix_rank_t)rank;
     pmix_status_t rc = lib.get(&who, key, &now, 1, v);

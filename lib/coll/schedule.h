@@ -3,7 +3,7 @@
  *   built: hl_sched_send, _recv, _copy, _combine, _wait append steps
  *   run:   hl_sched_try goes through the steps. Sends and receives are posted, and at most `window` of them
  *          are under way at a time; a wait lets nothing pass before all of them have ended; copies and
- *          reductions are done on the spot. It returns at the first step that has to wait.
+ *          reductions are done at once. It returns at the first step that has to wait.
  *
  * A schedule belongs to one thread at a time. The first message from one rank to another matches the first
  * receive, so both sides must list their messages in the same order. */

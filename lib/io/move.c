@@ -47,7 +47,7 @@ static bool fetch_stretches(struct hl_io_move *m)
     char *place;
 
     if (m->held_len == 0 && m->left > 0) {
-        m->held_len = hl_type_cursor_zip(&m->memory, &m->disk, m->left, &m->held, &place);
+        m->held_len = hl_type_cursor_common(&m->memory, &m->disk, m->left, &m->held, &place);
         m->held_place = m->held_len > 0 ? hl_view_place(place) : 0;
         m->left -= m->held_len;
     }

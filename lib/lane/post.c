@@ -140,7 +140,7 @@ int hl_lane_refused(struct hl_lane *lane, struct hl_way *way, int rc)
         way->refused.looked_ns = 0;
         way->done_at_refuse = done;
     }
-    uint64_t waited = hl_patience_look(&way->refused);
+    uint64_t waited = hl_stall_timer_read(&way->refused);
     if (waited > HL_RX_SUSPECT_NS) {
         hl_rx_suspect(way->peer);
     }

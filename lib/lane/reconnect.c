@@ -8,8 +8,8 @@
 
 #include "err.h"
 
-#define READS_AT_ONCE 32                 /* reads of the queue under one lease */
-#define PATIENCE_NS UINT64_C(2000000000) /* the target may be dead, and nobody says so */
+#define READS_AT_ONCE 32                /* reads of the queue under one lease */
+#define TIMEOUT_NS UINT64_C(2000000000) /* the target may be dead, and nobody says so */
 
 int hl_way_read_heartbeat(struct hl_lane *lane, struct hl_way *way)
 {
@@ -67,7 +67,7 @@ int hl_way_reconnect(struct hl_lane *lane, struct hl_way *way)
     if (!way->lost) {
         return 0;
     }
-    return hl_patience_look(&way->reconnect) < PATIENCE_NS
+    return hl_stall_timer_read(&way->reconnect) < TIMEOUT_NS
                ? HL_LANE_STAY
                : hl_err_say(HL_ERR_PROC_ABORTED, "the connection to rank %d is lost and does not come back",
                             way->peer);

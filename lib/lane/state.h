@@ -93,17 +93,17 @@ struct hl_chain {
 };
 
 /* How long a thread has waited for something that it looks at again and again. A process may be stopped or
- * without a CPU between two looks, and then it has asked nobody: so at most HL_PATIENCE_STEP_NS are counted
+ * without a CPU between two looks, and then it has asked nobody: so at most HL_STALL_STEP_NS are counted
  * from one look to the next. */
-#define HL_PATIENCE_STEP_NS UINT64_C(100000000)
-struct hl_patience {
+#define HL_STALL_STEP_NS UINT64_C(100000000)
+struct hl_stall_timer {
     uint64_t waited_ns, looked_ns; /* looked_ns 0: no wait has begun */
 };
 
-HL_INLINE uint64_t hl_patience_look(struct hl_patience *p)
+HL_INLINE uint64_t hl_stall_timer_read(struct hl_stall_timer *p)
 {
     uint64_t now = hl_now_ns(), step = now - p->looked_ns;
-    step = step < HL_PATIENCE_STEP_NS ? step : HL_PATIENCE_STEP_NS;
+    step = step < HL_STALL_STEP_NS ? step : HL_STALL_STEP_NS;
     p->waited_ns = p->looked_ns != 0 ? p->waited_ns + step : 0;
     p->looked_ns = now;
     return p->waited_ns;
@@ -127,23 +127,23 @@ struct hl_way {
     bool dead;    /* the launcher said so: posts fail at once */
     /* not 0: operations after this number go behind it in the stream, or wait until it is done */
     uint64_t fenced;
-    bool lost;                    /* nothing is posted before the connection is reconnected (reconnect.c) */
-    uint32_t reads;               /* reads of the queue left until the way may be tried */
-    struct hl_slot *probe;        /* the read that tries the lost way, NULL: none */
-    uint64_t probe_seq;           /* way_seq of `probe` */
-    struct hl_patience reconnect; /* how long reconnecting has lasted */
-    uint64_t greeted_from;        /* number of messages that were sent before the connection was lost last */
-    uint32_t unacked;             /* messages without acknowledgement */
-    fi_addr_t addr;               /* the peer's receive endpoint */
-    struct hl_chain *chain;       /* the open one, or NULL */
-    struct hl_slot *first;        /* oldest slot that has not ended */
-    struct hl_slot *local;        /* oldest slot that local_done has not passed, NULL: none */
-    struct hl_slot *last;         /* newest slot, valid when first is not NULL */
-    uint64_t messages;            /* number of messages sent on this way */
-    uint64_t touched;             /* the lane's count of leases at the last issue on this way */
-    struct hl_patience refused;   /* how long the provider has refused every post */
-    uint64_t done_at_refuse;      /* `done` at the first of these refusals */
-    hl_a32 greeting;              /* error word of GREET and of the heartbeat, which no caller asked for */
+    bool lost;             /* nothing is posted before the connection is reconnected (reconnect.c) */
+    uint32_t reads;        /* reads of the queue left until the way may be tried */
+    struct hl_slot *probe; /* the read that tries the lost way, NULL: none */
+    uint64_t probe_seq;    /* way_seq of `probe` */
+    struct hl_stall_timer reconnect; /* how long reconnecting has lasted */
+    uint64_t greeted_from;         /* number of messages that were sent before the connection was lost last */
+    uint32_t unacked;              /* messages without acknowledgement */
+    fi_addr_t addr;                /* the peer's receive endpoint */
+    struct hl_chain *chain;        /* the open one, or NULL */
+    struct hl_slot *first;         /* oldest slot that has not ended */
+    struct hl_slot *local;         /* oldest slot that local_done has not passed, NULL: none */
+    struct hl_slot *last;          /* newest slot, valid when first is not NULL */
+    uint64_t messages;             /* number of messages sent on this way */
+    uint64_t touched;              /* the lane's count of leases at the last issue on this way */
+    struct hl_stall_timer refused; /* how long the provider has refused every post */
+    uint64_t done_at_refuse;       /* `done` at the first of these refusals */
+    hl_a32 greeting;               /* error word of GREET and of the heartbeat, which no caller asked for */
     uint64_t heartbeat_addr, heartbeat_key; /* 8 bytes of the peer */
     uint64_t heartbeat;                     /* what was read there */
     uint64_t heartbeat_tick;                /* lane->ticks when the heartbeat was read last */

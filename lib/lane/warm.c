@@ -22,7 +22,7 @@
 #include <time.h>
 
 #define NAP_NS 50000
-#define PATIENCE_NS UINT64_C(2000000000)
+#define TIMEOUT_NS UINT64_C(2000000000)
 
 static struct {
     struct hl_mutex lock;
@@ -91,7 +91,7 @@ static void warm(struct hl_lane *lane, int peer)
     const struct hl_rx_card *card = NULL;
     bool over = hl_way_find(lane, peer) == NULL && hl_lane_card_of(peer, &card) != 0;
     uint64_t begin = hl_now_ns();
-    while (!over && !is_stopping() && hl_now_ns() - begin < PATIENCE_NS) {
+    while (!over && !is_stopping() && hl_now_ns() - begin < TIMEOUT_NS) {
         if (hl_lease_try_any(&lane->lease)) {
             over = step_warm(lane, peer, card);
             hl_lane_leave(lane);

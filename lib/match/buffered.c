@@ -19,7 +19,7 @@
 #include <stdlib.h>
 
 #define ROUND 16u
-#define PATIENCE_NS 50000000u
+#define TIMEOUT_NS 50000000u
 #define LOOK_MIN ((size_t)64 << 10)
 
 /* Stands in front of each copied message. */
@@ -294,7 +294,7 @@ static bool is_settled(void *place)
         return true;
     }
     uint64_t now = hl_now_ns();
-    p->late = p->late != 0 ? p->late : now + PATIENCE_NS;
+    p->late = p->late != 0 ? p->late : now + TIMEOUT_NS;
     return now >= p->late;
 }
 

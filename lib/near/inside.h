@@ -50,6 +50,6 @@ struct hl_near_lock;
 bool hl_near_rows_take(struct hl_near_lock *l);
 
 /* Nanoseconds after which a rank that waits for a lock asks whether the holder lives; tests shorten it. */
-extern uint64_t hl_near_patience_ns;
+extern uint64_t hl_near_holder_timeout_ns;
 
 #endif

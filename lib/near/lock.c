@@ -15,7 +15,7 @@
 #define YIELDS 50    /* tries before the first nap */
 #define NAP_NS 50000 /* nanoseconds of a nap */
 
-uint64_t hl_near_patience_ns = 100000000;
+uint64_t hl_near_holder_timeout_ns = 100000000;
 
 static struct hl_near_home *homes; /* [node_size], in the board */
 
@@ -94,7 +94,7 @@ static void wait_long(struct hl_near_lock *l)
         }
         struct timespec nap = {0, NAP_NS};
         nanosleep(&nap, NULL);
-        if (hl_now_ns() - asked > hl_near_patience_ns) {
+        if (hl_now_ns() - asked > hl_near_holder_timeout_ns) {
             if (take_over(l)) {
                 return;
             }

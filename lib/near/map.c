@@ -45,11 +45,11 @@ struct record {
     size_t len;
     void *at; /* wanted address; NULL: anywhere */
     char *base;
-    uint64_t theirs;      /* MAPPED: its address at its owner */
-    int refs;             /* wants granted or waiting */
-    const char *why;      /* NETWORK: the reason */
-    uint64_t again_ns;    /* ASKED: when to ask (again) */
-    uint64_t patience_ns; /* ASKED: how long the last question may take */
+    uint64_t theirs;     /* MAPPED: its address at its owner */
+    int refs;            /* wants granted or waiting */
+    const char *why;     /* NETWORK: the reason */
+    uint64_t again_ns;   /* ASKED: when to ask (again) */
+    uint64_t timeout_ns; /* ASKED: how long the last question may take */
     struct record *next;
 };
 
@@ -194,10 +194,10 @@ static bool must_ask(const struct hl_near_want *w) HL_REQUIRES(lock)
     if (r == NULL || r->state != ASKED || now < r->again_ns) {
         return false;
     }
-    r->patience_ns = r->patience_ns == 0                    ? ANSWER_WAIT_NS
-                     : r->patience_ns * 2 < LONGEST_WAIT_NS ? r->patience_ns * 2
-                                                            : LONGEST_WAIT_NS;
-    r->again_ns = now + r->patience_ns;
+    r->timeout_ns = r->timeout_ns == 0                    ? ANSWER_WAIT_NS
+                    : r->timeout_ns * 2 < LONGEST_WAIT_NS ? r->timeout_ns * 2
+                                                          : LONGEST_WAIT_NS;
+    r->again_ns = now + r->timeout_ns;
     return true;
 }
 
@@ -214,7 +214,7 @@ static void ask_segment(struct hl_near_want *w) HL_EXCLUDES(lock)
     struct record **at = find_record(w->node_rank, w->seg_id);
     if (rc == HL_ERR_AGAIN) {
         (*at)->again_ns = hl_now_ns() + FULL_WAIT_NS;
-        (*at)->patience_ns = 0;
+        (*at)->timeout_ns = 0;
     } else {
         unref(at);
         w->rc = rc;

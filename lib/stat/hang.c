@@ -203,8 +203,8 @@ static void say_ranks(const struct hl_told *t, char *out, size_t cap)
 
 void hl_hang_begin(struct hl_hang *h)
 {
-    uint64_t now = hl_now_ns(), patience = (uint64_t)hl_conf.watchdog * 1000000000u;
-    *h = (struct hl_hang){now, now + patience, now + patience, -1, false};
+    uint64_t now = hl_now_ns(), timeout = (uint64_t)hl_conf.watchdog * 1000000000u;
+    *h = (struct hl_hang){now, now + timeout, now + timeout, -1, false};
 }
 
 void hl_hang_end(struct hl_hang *h)

@@ -372,8 +372,8 @@ bool hl_type_cursor_run(struct hl_type_cursor *c, int64_t max, struct hl_run *ru
     return true;
 }
 
-int64_t hl_type_cursor_zip(struct hl_type_cursor *a, struct hl_type_cursor *b, int64_t max, char **at_a,
-                           char **at_b)
+int64_t hl_type_cursor_common(struct hl_type_cursor *a, struct hl_type_cursor *b, int64_t max, char **at_a,
+                              char **at_b)
 {
     if (max <= 0 || !hl_type_cursor_fill(a) || !hl_type_cursor_fill(b)) {
         return 0;

@@ -296,8 +296,8 @@ void hl_type_cursor_copy(struct hl_type_cursor *to, struct hl_type_cursor *from)
 
 /* The longest span, at most `max`, that is contiguous on both sides; 0 when either ends. Both walks must be
  * of one kind. */
-int64_t hl_type_cursor_zip(struct hl_type_cursor *a, struct hl_type_cursor *b, int64_t max, char **at_a,
-                           char **at_b);
+int64_t hl_type_cursor_common(struct hl_type_cursor *a, struct hl_type_cursor *b, int64_t max, char **at_a,
+                              char **at_b);
 
 /* True if a buffer is missing. NULL is MPI_BOTTOM, which is right for data at absolute addresses; but data of
  * a predefined type, or of a dense type that is not empty, begins at the buffer's address. */

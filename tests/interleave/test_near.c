@@ -16,7 +16,8 @@ enum { SEEDS = 1500, HEIR_SEEDS = 100, THREADS = 3, ROUNDS = 2 };
 hl_op_fn *__real_hl_op_kernel(enum hl_op_kind op, enum hl_basic basic);
 hl_op_fn *__wrap_hl_op_kernel(enum hl_op_kind op, enum hl_basic basic);
 
-/* A loop has no atomic access in which another thread could go on: these have one between reads and writes. */
+/* A loop has no atomic access in which another thread could go on: these have one between reads and
+ * writes. */
 static hl_a32 pause_of_loops;
 static hl_op_fn *whole_loop;
 
@@ -116,7 +117,8 @@ START_TEST(fetch_and_add_gives_each_value_once)
 }
 END_TEST
 
-/* A window that knows nothing of rows comes over the same memory: its lock is another one with the same home. */
+/* A window that knows nothing of rows comes over the same memory: its lock is another one with the same
+ * home. */
 static void add_by_two_windows(void *arg, int thread)
 {
     struct sum *s = arg;
@@ -200,7 +202,7 @@ START_TEST(the_lock_of_a_dead_holder_has_one_heir_at_a_time)
 {
     hl_log_limit(HL_LOG_ERROR);
     hl_near_send = everybody_died;
-    hl_near_patience_ns = 0;
+    hl_near_holder_timeout_ns = 0;
     hl_job.node_size = 2;
     for (uint64_t seed = 0; seed < HEIR_SEEDS; seed++) {
         struct estate e = {.lock = {{2}}};

@@ -164,7 +164,10 @@ OLD_WORDS = {"pulse|feel_\\w+|felt_\\w+|feelers?": "heartbeat",
              r"hl_(?:fab|rx)_seal\w*|seal\.c": "cloexec",
              "choke|chokes|choked|choking": "flow control; throttle",
              "train|trains": "eager segments",
-             "joint|joints": "split copy"}
+             "joint|joints": "split copy",
+             "spot|spots": "target address",
+             "zip|zips": "layout iterator",
+             "patience": "stall timer, timeout"}
 # What users see keeps its name: statistics.
 KEPT_WORDS = r"\b(?:HL_STAT_RANK_)?(?:chokes|trays|bytes_trays|shelf_gets)\b"
 

@@ -35,7 +35,7 @@
 #define NOBODY 65534
 #define STREAM_MAX ((size_t)1 << 20)
 #define EVERYWHERE 10    /* keys that are tried at every port */
-#define OP_MS 150        /* patience with one operation */
+#define OP_MS 150        /* timeout of one operation */
 #define CONTROL_MS 20000 /* with one that must succeed, beside a job that takes all CPUs */
 
 static int allowed; /* what should have been refused */

@@ -22,13 +22,13 @@ static bool child_lives(int node_rank)
     return node_rank != 1 || waitpid(kvs_child, NULL, WNOHANG) == 0;
 }
 
-static struct hl_kvs_cache new_kvs_cache(int me, uint64_t patience_ns)
+static struct hl_kvs_cache new_kvs_cache(int me, uint64_t timeout_ns)
 {
     void *room = mmap(NULL, KVS_RANKS * sizeof(struct hl_kvs_slot), PROT_READ | PROT_WRITE,
                       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     notes = mmap(NULL, sizeof *notes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert(room != MAP_FAILED && notes != MAP_FAILED);
-    return (struct hl_kvs_cache){room, me, child_lives, patience_ns};
+    return (struct hl_kvs_cache){room, me, child_lives, timeout_ns};
 }
 
 /* The launcher: every value is its key, 2000 times or as long as the key says. */
@@ -108,7 +108,7 @@ START_TEST(a_value_is_asked_for_once)
 }
 END_TEST
 
-/* A child claims and stops in the middle of asking. While it lives it is waited for, as long as patience
+/* A child claims and stops in the middle of asking. While it lives it is waited for, as long as the timeout
  * lasts; when it has died its claim passes on. */
 START_TEST(a_dead_claimer_holds_up_nobody)
 {
@@ -132,7 +132,7 @@ START_TEST(a_dead_claimer_holds_up_nobody)
     must_get(&s, 2, "ka"); /* what was asked for past the claimer is not stored */
     ck_assert_uint_eq(asked(), 102);
     patient = s;
-    patient.patience_ns = 100ull * 1000000000;
+    patient.timeout_ns = 100ull * 1000000000;
     kill(kvs_child, SIGKILL);
     must_get(&patient, 2, "ka");
     must_get(&s, 2, "ka");

@@ -35,7 +35,7 @@ static void put_and_flush(uint64_t value)
 }
 
 /* The peer does not answer the ping: nobody waits for that, no flush either, and the guest goes home all the
- * same when the helper has lost its patience. */
+ * same when the helper has given up. */
 START_TEST(guests_and_flushes_do_not_wait_for_a_lane_that_comes)
 {
     chain = 0;

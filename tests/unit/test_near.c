@@ -417,7 +417,7 @@ START_TEST(the_lock_of_a_dead_holder_is_taken_over)
 {
     hl_log_limit(HL_LOG_ERROR);
     hl_near_send = send_nowhere;
-    hl_near_patience_ns = 1000000;
+    hl_near_holder_timeout_ns = 1000000;
     hl_job.node_size = 2;
     struct hl_near_lock lock = {.holder = {2}}; /* held by node rank 1 */
     pthread_t t;

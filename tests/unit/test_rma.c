@@ -10,10 +10,10 @@
 
 #include "../../lib/lane/inner.h"
 #include "err.h"
+#include "layout.h"
 #include "life.h"
 #include "lockword.h"
 #include "win.h"
-#include "zip.h"
 
 #include "rma_epochs.h"
 
@@ -240,21 +240,21 @@ END_TEST
 START_TEST(layouts_are_walked_side_by_side)
 {
     struct hl_type *vector;
-    struct hl_zip z;
+    struct hl_layout_iter z;
     const struct hl_type *ints = hl_type_of(MPI_INT);
     int expect[] = {0, 1, 4, 5, 8, 9};
     int seen = 0;
 
     ck_assert_int_eq(hl_type_make_vector(3, 2, 4, false, ints, &vector), 0);
     ck_assert_int_eq(hl_type_commit(vector), 0);
-    struct hl_zip_side sides[] = {{vector, 1, NULL}, {ints, 6, (char *)4096}};
-    ck_assert_int_eq(hl_zip_begin(&z, HL_WALK_ELEMENTS, sizeof(int), sides, 2), 0);
-    while (hl_zip_next(&z)) {
+    struct hl_layout_side sides[] = {{vector, 1, NULL}, {ints, 6, (char *)4096}};
+    ck_assert_int_eq(hl_layout_begin(&z, HL_WALK_ELEMENTS, sizeof(int), sides, 2), 0);
+    while (hl_layout_next(&z)) {
         for (int64_t i = 0; i < z.n; i++, seen++) {
             ck_assert_int_eq((int)((uintptr_t)z.at[0] / sizeof(int)) + (int)i, expect[seen]);
         }
     }
-    hl_zip_end(&z);
+    hl_layout_end(&z);
     ck_assert_int_eq(seen, 6);
     hl_type_free(vector);
 }

@@ -48,10 +48,10 @@ static void set_up(void)
 
 START_TEST(objects_are_found_by_part_and_area)
 {
-    struct hl_sym_spot s;
+    struct hl_sym_addr s;
     set_up();
     ck_assert(hl_sym_find(heap + 8, 8, 0, &s));
-    ck_assert(hl_sym_spot_is_mapped(&s));
+    ck_assert(hl_sym_addr_is_mapped(&s));
     ck_assert_uint_eq(s.where, (uint64_t)(uintptr_t)heap + 8);
     ck_assert(hl_sym_find(heap + (2 << HL_SYM_GRANULE) + 16, 8, 1, &s));
     ck_assert_uint_eq(s.where, HL_SYM_FAR | (2 * PE_BASE + 16));
@@ -67,7 +67,7 @@ END_TEST
 
 START_TEST(what_is_not_symmetric_is_not_found)
 {
-    struct hl_sym_spot s;
+    struct hl_sym_addr s;
     uint64_t where;
     char local = 0;
     set_up();

@@ -1,12 +1,13 @@
 /* Two or three layouts walked side by side. */
-#include "zip.h"
+#include "layout.h"
 
-int hl_zip_begin(struct hl_zip *z, enum hl_walk how, size_t unit, const struct hl_zip_side *sides, int n)
+int hl_layout_begin(struct hl_layout_iter *z, enum hl_walk how, size_t unit,
+                    const struct hl_layout_side *sides, int n)
 {
     z->n = 0;
     z->unit = (int64_t)unit;
     for (z->sides = 0; z->sides < n; z->sides++) {
-        const struct hl_zip_side *s = &sides[z->sides];
+        const struct hl_layout_side *s = &sides[z->sides];
         z->left[z->sides] = 0;
         int rc = hl_type_cursor_init(&z->cursors[z->sides], how, s->type, s->count, s->buf, 0);
         if (rc != 0) {
@@ -16,7 +17,7 @@ int hl_zip_begin(struct hl_zip *z, enum hl_walk how, size_t unit, const struct h
     return 0;
 }
 
-bool hl_zip_next(struct hl_zip *z)
+bool hl_layout_next(struct hl_layout_iter *z)
 {
     int64_t n = INT64_MAX;
     for (int i = 0; i < z->sides; i++) {
@@ -35,7 +36,7 @@ bool hl_zip_next(struct hl_zip *z)
     return n != 0;
 }
 
-void hl_zip_end(struct hl_zip *z)
+void hl_layout_end(struct hl_layout_iter *z)
 {
     for (int i = 0; i < z->sides; i++) {
         hl_type_cursor_fini(&z->cursors[i]);
