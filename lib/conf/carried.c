@@ -1,4 +1,4 @@
-/* Variables of other libraries that are set: which row of the table is theirs, and the line that says so. */
+/* Variables of other libraries that are set: their rows of the table, and the line about them. */
 #include "carried.h"
 
 #include "inside.h"
@@ -9,8 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#define LINE_MOST 1200 /* bytes of the line: fewer than hl_log carries, also with */
-#define LINE_MORE 128  /* those for what had no room */
+#define LINE_MOST 1200 /* bytes of the line; with LINE_MORE still fewer than hl_log takes */
+#define LINE_MORE 128  /* bytes for the words about variables that had no room */
 
 static const struct hl_carried rows[] = {
 #define ROW(name, fate, launcher, words) {name, launcher, words, HL_CARRIED_##fate},
@@ -73,7 +73,7 @@ void hl_conf_carried_text(const struct hl_carried *row, bool set, char *out, siz
              beaten ? ", which is set too, or a partition, and wins" : "");
 }
 
-/* What to say of a pair of the environment: a row, or NULL. */
+/* The row by which the line tells of a pair of the environment; NULL: it does not. */
 static const struct hl_carried *told_as(const char *pair, size_t len)
 {
     const struct hl_carried *row = hl_conf_carried_of(pair, len);
@@ -103,7 +103,8 @@ size_t hl_conf_carried_set(struct hl_carried_set **out)
     return count;
 }
 
-/* Names of one text: "A, B: no effect". Returns where the line goes on; *left counts names without room. */
+/* Adds the names of all variables with one text: "A, B: no effect". Returns the end of the line; *left counts
+ * names that had no room. */
 static size_t add_group(char *line, size_t at, struct hl_carried_set *set, size_t count, size_t *left)
 {
     char text[256], other[256];

@@ -1,17 +1,16 @@
-/* THE table of variables of other libraries: what becomes here of each that users carry along in their
- * scripts. A row makes the line at start-up, a part of --env and of docs/ENVIRONMENT.md.
+/* THE table of variables of other libraries, which users carry along in their scripts, and of their effect
+ * here. A row makes the line at start-up, a part of --env and of docs/ENVIRONMENT.md.
  *
  *   X("NAME", FATE, "LAUNCHER", "words")
  *
  *   NAME       a name, or a family: PREFIX* or *SUFFIX. The first row that fits counts.
- *   FATE       HONOURED   has its effect here; words: by whom
- *              SAME       another name of our variable `words`, where that is not set
- *              NEEDLESS   what it asks for is always so; words: what
- *              NONE       no effect; words: what to set instead, or nothing
- *              QUIET      not a wish for this job: a place, a compiler, what launchers set by themselves;
- * never told LAUNCHER   a variable that the launcher sets which reads, and itself sets, this family: beside
- * it the family is not told, since nobody can tell then what the user has set ("": nobody sets it but users)
- */
+ *   FATE       HONOURED   it has its effect; words: by whom
+ *              SAME       another name of our variable `words`, used where that one is not set
+ *              NEEDLESS   it asks for something that is always so; words: what
+ *              NONE       it has no effect; words: what to set instead, or nothing
+ *              QUIET      no wish for this job (a place, a compiler, set by a launcher); never told
+ *   LAUNCHER   a variable that is set by the launcher which also sets this family. When it is set, no line
+ *              tells of the family, since nobody knows what the user has set. "": only users set the family. */
 #ifndef HL_CARRIED_H
 #define HL_CARRIED_H
 

@@ -83,8 +83,8 @@ void hl_conf_with_env(const char *const *extra, void (*fn)(void *), void *arg)
     while (extra[more] != NULL) {
         more++;
     }
-    /* A new array instead of setenv: readers in other threads keep a whole one, before, during and after. It
-     * is never freed for their sake; a chain through the slot in front keeps it known to leak checkers. */
+    /* A new array instead of setenv: readers in other threads always have a whole one. For their sake it is
+     * never freed; leak checkers find it by a chain through the slot in front. */
     static char **kept;
     char **during = malloc((count + more + 2) * sizeof *during);
     if (during != NULL) {
@@ -129,17 +129,17 @@ int hl_conf_set(struct hl_var *v, const char *value, const char *origin)
     return rc;
 }
 
-/* An error of a line, with the line. */
+/* Puts the line's place before an error's text; returns `rc`. */
 static int refuse_line(const char *where, int rc)
 {
     return hl_err_say(rc, "%s: %s", where, hl_err_text(rc));
 }
 
-static int refused; /* the first refusal, and its text */
+static int refused; /* the first refusal; its text is in refused_text */
 static char refused_text[HL_ERR_TEXT];
 
-/* Marks the row, whose value and field stay what they are. The others are read all the same: hotlane-info
- * shows them. */
+/* Marks a row whose new value was refused; its value and field stay. Other rows are read all the same, since
+ * hotlane-info shows them. */
 static void refuse_var(struct hl_var *v, int rc)
 {
     const char *text = hl_err_text(rc);
@@ -153,7 +153,7 @@ static void refuse_var(struct hl_var *v, int rc)
     }
 }
 
-/* A line of a file, `arg` its path. What it sets lives as long as the process. */
+/* Takes a line of a file; `arg` is its path. A value that it sets lives as long as the process. */
 static int take_line(const char *name, const char *value, const char *where, void *arg)
 {
     struct hl_var *v = hl_conf_var_named(name);
@@ -169,7 +169,7 @@ static int take_line(const char *name, const char *value, const char *where, voi
         return hl_err_say(HL_ERR_ARG, "%s: %s is for the environment: a file cannot name the files to read",
                           where, name);
     }
-    /* The text it lies in goes away, the setting stays. */
+    /* The file's text goes away, but the setting stays: copies are kept. */
     size_t i = (size_t)(v - vars);
     static char *values[HL_COUNT_OF(vars)], *origins[HL_COUNT_OF(vars)];
     char *own_value = strdup(value), *own_origin = strdup(arg);
@@ -206,7 +206,7 @@ static int load_files(void)
     for (int which = 0; which < 2 && rc == 0; which++) {
         if (hl_conf_default_file(which, path, sizeof path)) {
             rc = hl_conf_read_file(path, take_line, path);
-            if (rc == HL_ERR_ACCESS) { /* the home of somebody else, in a container */
+            if (rc == HL_ERR_ACCESS) { /* in a container HOME may be another user's */
                 hl_conf_note_add(
                     "%s, so it is not read; HOTLANE_CONF= (empty) keeps it from being looked for",
                     hl_err_text(rc));
@@ -229,7 +229,8 @@ static int plant_fault(void)
 }
 #endif
 
-/* One row from the environment, under either name, or under that of another library where neither is set. */
+/* Takes a row's value from the environment, under either name, or, when neither is set, under another
+ * library's. */
 static int take_env(struct hl_var *v)
 {
     const char *other = hl_conf_other_name(v), *value = getenv(v->name);
@@ -246,13 +247,13 @@ static int take_env(struct hl_var *v)
         struct hl_var named = *v;
         uint64_t scratch;
         named.name = other;
-        int rc = hl_conf_parse(&named, second, &scratch); /* so that a refusal has the name that was used */
+        int rc = hl_conf_parse(&named, second, &scratch); /* a refusal then names the variable that is set */
         return rc == 0 ? hl_conf_set(v, second, origin) : rc;
     }
     return value != NULL ? hl_conf_set(v, value, "environment") : 0;
 }
 
-/* Of dl_iterate_phdr: 1 ends the search. */
+/* Called by dl_iterate_phdr for each object; returning 1 ends the search. */
 static int is_of_valgrind(struct dl_phdr_info *object, size_t size, void *arg)
 {
     (void)size;
@@ -260,8 +261,8 @@ static int is_of_valgrind(struct dl_phdr_info *object, size_t size, void *arg)
     return strstr(object->dlpi_name, "/vgpreload_") != NULL;
 }
 
-/* Valgrind sees no write by another process, and calls what peers put so uninitialised: the library keeps to
- * ways that it sees, unless the user says otherwise. */
+/* Sets defaults. Valgrind sees no write by another process, so it takes bytes that peers have put for
+ * uninitialised: under it HOTLANE_CMA is 0 unless the user sets it. */
 static int set_defaults(void)
 {
     int rc = 0;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_MOST ((size_t)1 << 20) /* bytes: a settings file is not longer */
+#define FILE_MOST ((size_t)1 << 20) /* most bytes of a settings file */
 
 static char *trim(char *from, char *end)
 {
@@ -93,7 +93,7 @@ bool hl_conf_prefix(char *out, size_t cap)
 {
     Dl_info self;
     const char *file = dladdr(&hl_conf, &self) != 0 && self.dli_fname != NULL ? self.dli_fname : "";
-    /* A program's own name need not say where it is. */
+    /* A program's name may have no path, so /proc/self/exe is used then. */
     char *path = realpath(strchr(file, '/') != NULL ? file : "/proc/self/exe", NULL);
     const char *real = path != NULL ? path : "";
     bool fits = hl_conf_prefix_of(real, HL_LIBDIR, "", out, cap);
@@ -104,7 +104,7 @@ bool hl_conf_prefix(char *out, size_t cap)
     return fits;
 }
 
-/* The folder of system-wide settings moves with the prefix when it lies under it. */
+/* The system-wide file. When its folder lies under the configured prefix, it moves with the prefix. */
 static bool system_file(char *out, size_t cap)
 {
     size_t built = strlen(HL_PREFIX);

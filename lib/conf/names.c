@@ -1,4 +1,4 @@
-/* Names that look like ours and are not: a setting without effect is a trap, so each gets a line. */
+/* Unknown names that look like ours: a setting without effect is a trap, so each gets a line. */
 #include "inside.h"
 
 #include "log.h"
@@ -26,7 +26,7 @@ static size_t least_of_three(size_t a, size_t b, size_t c)
     return hl_min_size(a, hl_min_size(b, c));
 }
 
-/* Changes of one letter, additions, losses and swaps of neighbours that lead from a to b. Both shorter than
+/* Edit distance of a and b: changed, added and lost letters, and swapped neighbours. Both are shorter than
  * NAME_MOST. */
 static size_t distance(const char *a, const char *b)
 {
@@ -62,7 +62,7 @@ static bool is_known_name(const char *name)
 
 const char *hl_conf_nearer(const char *word, const char *known, const char *so_far)
 {
-    size_t most = hl_min_size(4, strlen(word) / 2 + 1); /* farther words are no slips of the finger */
+    size_t most = hl_min_size(4, strlen(word) / 2 + 1); /* words at this distance are not meant */
     if (strlen(word) >= NAME_MOST || strlen(known) >= NAME_MOST) {
         return so_far;
     }
@@ -70,7 +70,7 @@ const char *hl_conf_nearer(const char *word, const char *known, const char *so_f
     return distance(word, known) < most ? known : so_far;
 }
 
-/* Letters with which a name of ours begins; 0: it is none. */
+/* Length of our prefix at the begin of a name; 0: it has none. */
 static size_t prefix_of(const char *name)
 {
     static const char *const prefixes[] = {"HOTLANE_", "MPICH_ALLOC_"};
@@ -83,7 +83,7 @@ static size_t prefix_of(const char *name)
     return 0;
 }
 
-/* Of what is behind the prefix: with it, all short words would be near. */
+/* Compares the parts behind the prefix: with it, all short names would be near. */
 const char *hl_conf_nearest(const char *name)
 {
     size_t count, prefix = prefix_of(name);
@@ -123,7 +123,8 @@ void hl_conf_note_unknown(const char *name, const char *where)
                      meant != NULL ? "?" : "");
 }
 
-/* Others have names that begin like these, too: only what is very near to one of ours is meant for us. */
+/* True for a mistyped name of ours. Other libraries' names begin like these, too, so it must be very
+ * near to one of ours. */
 static bool is_slip(const char *name)
 {
     bool beside =
@@ -137,7 +138,7 @@ bool hl_conf_is_ours(const char *name)
     return prefix_of(name) > 0 || is_slip(name) || is_known_name(name);
 }
 
-/* Looks like ours and is neither that nor by its very name another library's. */
+/* True for a name that looks like ours, but is neither ours nor, spelt exactly so, another library's. */
 static bool is_unknown(const char *name)
 {
     bool ours = prefix_of(name) > 0, slip = !ours && is_slip(name);

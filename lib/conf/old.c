@@ -1,15 +1,17 @@
-/* Old names of settings, and a variable of others that sets one of ours. */
+/* Old names of settings, and variables that set another variable where that has no value. */
 #include "inside.h"
 
 #include <string.h>
 #include <strings.h>
 
+/* True when a source has given the row of this field a value. */
 static bool given(const void *field)
 {
     return strcmp(hl_conf_var_of(field)->origin, "default") != 0;
 }
 
-/* MPICH_ALLOC_MEM_HUGE_PAGES switches, MPICH_ALLOC_MEM_HUGE_PG_SZ says the size and switches on alone. */
+/* MPICH_ALLOC_MEM_HUGE_PAGES switches huge pages on or off; MPICH_ALLOC_MEM_HUGE_PG_SZ gives their size and,
+ * alone, switches them on. */
 static int take_huge_pages(void)
 {
     const struct hl_var *on = hl_conf_var_of(&hl_conf.mem_huge),
@@ -28,7 +30,7 @@ static int take_huge_pages(void)
     return wins && wanted ? hl_conf_set(hl_conf_var_named(page->name), size->value, old->name) : 0;
 }
 
-/* A variable that is set gives `target` a value where nothing else does. */
+/* If the variable of `flag` is set and `target` has no value from a source, gives `target` this value. */
 static int give_value(const int *flag, const void *target, const char *value)
 {
     return *flag != 0 && !given(target) ? hl_conf_set(hl_conf_var_named(hl_conf_var_of(target)->name), value,
@@ -36,7 +38,7 @@ static int give_value(const int *flag, const void *target, const char *value)
                                         : 0;
 }
 
-/* Lanes of a mode whose threads share one. */
+/* Notes that HOTLANE_LANES has no effect in a mode whose threads share one lane. */
 static void note_lanes(void)
 {
     const struct hl_var *lanes = hl_conf_var_of(&hl_conf.lanes), *mode = hl_conf_var_of(&hl_conf.rma_mode),
@@ -50,7 +52,7 @@ static void note_lanes(void)
     }
 }
 
-/* A file that nothing is written to. */
+/* Notes that HOTLANE_STATS_FILE has no effect unless HOTLANE_STATS is json. */
 static void note_idle(void)
 {
     const struct hl_var *stats = hl_conf_var_of(&hl_conf.stats), *file = hl_conf_var_of(&hl_conf.stats_file);

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
-#define NODES 64 /* that a set holds */
+#define NODES 64 /* nodes in a set */
 
 static int parse_bool(const char *text, int *out)
 {
@@ -26,7 +26,7 @@ static int parse_bool(const char *text, int *out)
     return HL_ERR_ARG;
 }
 
-/* Any text switches on, as standards have it for some variables; what says no does not. */
+/* Any text switches on, as standards say for some variables, except words for "no" and an empty text. */
 static void parse_flag(const char *text, int *out)
 {
     int word = 1;
@@ -46,7 +46,7 @@ bool hl_conf_digits(const char **at, uint64_t *out)
     return *at > first;
 }
 
-/* Digits alone. */
+/* Parses a whole number without sign. */
 static int parse_int(const char *text, int64_t *out)
 {
     uint64_t n;
@@ -69,7 +69,8 @@ const char *hl_conf_unit(const char *text, uint64_t *unit)
     return toupper((unsigned char)*text) == 'B' ? text + 1 : text;
 }
 
-/* By hand: strtod would take hexadecimal digits and exponents, and another point in other locales. */
+/* Does not use strtod, which takes hexadecimal digits and exponents, and in other locales another
+ * decimal point. */
 int hl_conf_parse_size(const char *text, uint64_t *bytes)
 {
     uint64_t whole, part = 0, unit;
@@ -141,7 +142,7 @@ static int parse_choice(const char *choices, const char *text, int *out)
     }
 }
 
-/* One of `choices`, in any spelling of sizes but fractions. */
+/* Parses one of the sizes in `choices`, in any spelling of sizes except fractions. */
 static int parse_page_choice(const char *choices, const char *text, uint64_t *out)
 {
     uint64_t number;

@@ -14,9 +14,9 @@
 
 static const char *const families[] = {"SHMEM_SYMMETRIC_PARTITION", "SMA_SYMMETRIC_PARTITION"};
 
-/* What sources said, by id: written by hl_conf_load only. */
+/* The variables that sources have set, by id; only hl_conf_load writes it. */
 static struct given {
-    char *name, *value, *origin; /* own; NULL: nothing */
+    char *name, *value, *origin; /* copies; NULL: not set */
 } given[HL_PART_ID_MAX + 1];
 
 static struct hl_part parts[HL_PART_MOST];
@@ -35,7 +35,7 @@ int hl_part_parse_size(const char *text, bool tail, uint64_t *bytes)
     bool some = *text != '.' && hl_conf_digits(&text, &whole);
     if (*text == '.' && (some || text == first)) {
         first = ++text;
-        some = hl_conf_digits(&text, &part) && text - first <= 18; /* zeros in front are digits, too */
+        some = hl_conf_digits(&text, &part) && text - first <= 18; /* zeroes in front are digits, too */
         for (; first < text; first++) {
             tens *= 10;
         }
@@ -47,13 +47,13 @@ int hl_part_parse_size(const char *text, bool tail, uint64_t *bytes)
     if (!some || *text != '\0' || whole >= INT64_MAX / unit) {
         return HL_ERR_ARG;
     }
-    /* Exact: at most 18 digits, so 100 bits. */
+    /* This is exact: at most 18 digits, so at most 100 bits. */
     __extension__ typedef unsigned __int128 wide;
     *bytes = whole * unit + (uint64_t)(((wide)part * unit + tens - 1) / tens);
     return 0;
 }
 
-/* The words of a key, each with the letter that means the same; the index in `letters`, or -1. */
+/* Index of `text` among the words of a key, or among their letters (same index); -1: it is neither. */
 static int word_of(const char *text, const char *letters, const char *const *words)
 {
     for (int i = 0; words[i] != NULL; i++) {
@@ -84,7 +84,7 @@ static enum key part_key(const char *name)
     return NO_KEY;
 }
 
-/* NULL, or what the key's value may be. */
+/* Sets a key of a partition. Returns NULL, or words for what the key's value may be. */
 static const char *set_part_key(struct hl_part *p, enum key key, const char *text)
 {
     static const char *const kinds[] = {"Default", "Normalmem", "Sysdefault", "Fastmem", NULL},
@@ -175,7 +175,7 @@ const char *hl_part_policy_word(enum hl_part_policy policy)
     return words[policy];
 }
 
-/* The number behind a name of the family: 0 when there is none from 1 to HL_PART_ID_MAX. */
+/* The number at the end of a name; 0 when it is none from 1 to HL_PART_ID_MAX. */
 static int id_of(const char *digits)
 {
     int id = 0;
@@ -265,7 +265,7 @@ int hl_part_settle(const struct hl_var *size)
         }
         struct hl_part *p = &parts[part_count++];
         *p = (struct hl_part){.id = id, .name = g->name, .value = g->value};
-        hl_part_parse(g->value, p, why); /* taken once, so taken again */
+        hl_part_parse(g->value, p, why); /* cannot fail: hl_part_take has parsed it before */
         at +=
             (size_t)snprintf(shown + at, sizeof shown - at, "%s%d: %.100s", at > 0 ? "; " : "", id, g->value);
         row->value = shown;

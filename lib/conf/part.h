@@ -1,8 +1,9 @@
-/* Symmetric partitions as they are asked for: the family of variables SHMEM_SYMMETRIC_PARTITION<n>, SMA_ too.
+/* Symmetric partitions as variables ask for them: the families SHMEM_SYMMETRIC_PARTITION<n> and SMA_....
  *
  *   size=BYTES [:kind=D|N|S|F] [:policy=P|M|I|S] [:pgsize=4K|2M|...]
  *
- * Keys in any order and, as their words, in any case. What it means on a machine is the heap's business. */
+ * Keys come in any order; keys and words in upper or lower case. The symmetric heap decides what they
+ * mean on a machine. */
 #ifndef HL_PART_H
 #define HL_PART_H
 
@@ -10,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HL_PART_MOST 7     /* that a program has */
+#define HL_PART_MOST 7     /* most partitions of a program */
 #define HL_PART_ID_MAX 127 /* ids are 1 to this */
 
 enum hl_part_kind { HL_PART_DEFAULT, HL_PART_NORMAL, HL_PART_SYSTEM, HL_PART_FAST };
@@ -22,25 +23,25 @@ struct hl_part {
     uint64_t page; /* bytes of the page size asked for */
     enum hl_part_kind kind;
     enum hl_part_policy policy;
-    const char *name, *value; /* the variable and what it says; stay */
+    const char *name, *value; /* the variable and its value; they live as long as the process */
 };
 
 #define HL_PART_WHY 160
 
-/* Takes a value whole. 0, or HL_ERR_ARG without a text: `why` (HL_PART_WHY bytes) has the reason. Fills all
- * of `out` but id, name and value. */
+/* Parses a value and fills all of `out` but id, name and value. Returns 0, or HL_ERR_ARG without a text:
+ * `why` (HL_PART_WHY bytes) has the reason. */
 int hl_part_parse(const char *value, struct hl_part *out, char *why);
 
-/* The partitions in force, by id; *count = 0: none was asked for, SHMEM_SYMMETRIC_SIZE holds. Valid after
- * hl_conf_load, which refuses ids out of range, more than HL_PART_MOST, others without partition 1, and both
- * spellings with different values. */
+/* The partitions in force, by id. *count = 0: none was asked for, and SHMEM_SYMMETRIC_SIZE gives the heap's
+ * size. Valid after hl_conf_load, which refuses ids out of range, more than HL_PART_MOST, others without
+ * partition 1, and two spellings with different values. */
 const struct hl_part *hl_part_all(int *count);
 
-/* "20m", "3.1M", ".5g" to bytes, rounded up. With `tail`, what follows the unit is ignored, as the standard
- * has it for SHMEM_SYMMETRIC_SIZE. 0, or HL_ERR_ARG without a text. */
+/* Parses "20m", "3.1M", ".5g" to bytes, rounded up. With `tail`, text behind the unit is ignored, as
+ * OpenSHMEM says for SHMEM_SYMMETRIC_SIZE. Returns 0, or HL_ERR_ARG without a text. */
 int hl_part_parse_size(const char *text, bool tail, uint64_t *bytes);
 
-/* "N", "M", as they are asked for. */
+/* The letters by which kinds and policies are asked for ("N", "M"). */
 const char *hl_part_kind_word(enum hl_part_kind kind);
 const char *hl_part_policy_word(enum hl_part_policy policy);
 

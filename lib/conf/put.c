@@ -1,4 +1,4 @@
-/* Values given by the program itself, after files and environment. */
+/* Values that the program itself gives, after files and environment. */
 #include "conf.h"
 
 #include "err.h"
@@ -24,7 +24,7 @@ int hl_conf_word(const struct hl_var *v, int n, char *out, size_t cap)
     return 0;
 }
 
-/* The words that hl_conf_parse makes this value of. */
+/* Writes the words that hl_conf_parse turns into this value. */
 static int value_words(const struct hl_var *v, const void *value, char *out, size_t cap)
 {
     switch (v->kind) {
@@ -48,10 +48,10 @@ static int value_words(const struct hl_var *v, const void *value, char *out, siz
 
 int hl_conf_put(const struct hl_var *v, const void *value)
 {
-    static char words[HL_VARS(HL_CONF_ONE) + 0][WORD]; /* of each row that was put */
+    static char words[HL_VARS(HL_CONF_ONE) + 0][WORD]; /* the value of each row that was put */
     char text[WORD];
     size_t count;
-    uint64_t scratch; /* a refused value changes nothing */
+    uint64_t scratch; /* a first parse into this: a refused value changes nothing */
     if (value_words(v, value, text, sizeof text) != 0) {
         return hl_err_say(HL_ERR_ARG, "%s takes no such value", v->name);
     }

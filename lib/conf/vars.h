@@ -6,13 +6,13 @@
  *   kind       BOOL    int 0 or 1: 1 0 yes no on off true false
  *              INT     int64_t; choices 2^n: powers of two (and 0, if that is the least)
  *              SIZE    uint64_t bytes, suffixes K M G T
- *              PAGE    uint64_t bytes: one of the words of `choices`, or its bytes as a number
- *              (auto, where it is the first word: UINT64_MAX)
+ *              PAGE    uint64_t bytes: one of the words of `choices`, or its bytes as a number;
+ *                      UINT64_MAX for auto, where that is the first word
  *              TEXT    const char *
  *              NODES   const char *: a list of memory nodes as in 8-15 or 1,3, or all, or nothing
- *              FLAG    int 0 or 1: any text is 1 but 0, no, off, false and nothing
- *              HEAP    uint64_t bytes, in the words of the OpenSHMEM standard; UINT64_MAX: auto
- *              PARTS   a family of names, one for each number behind it (part.h)
+ *              FLAG    int 0 or 1: any text is 1, except 0, no, off, false and an empty one
+ *              HEAP    uint64_t bytes, written as OpenSHMEM says; UINT64_MAX: auto
+ *              PARTS   a family of names, one for each number at the end (part.h)
  *              CHOICE  int: index into the words of `choices`, which are separated by '|'
  *   min, max   bounds of INT and SIZE; 0, 0 = none
  *
@@ -162,7 +162,7 @@
     X(shmem_info, "SMA_INFO")                                                                                \
     X(shmem_debug, "SMA_DEBUG")
 
-/* Only in builds that can be wrong on purpose (fault.h). */
+/* Only in builds with planted faults (fault.h). */
 #if HL_FAULTS
 #define HL_FAULT_VARS(X)                                                                                     \
     X(fault, TEXT, "HOTLANE_FAULT", "", 0, 0, "", "planted defect, by its name in lib/base/fault.h")
@@ -170,7 +170,8 @@
 #define HL_FAULT_VARS(X)
 #endif
 
-/* Variables with our prefix that programs around the library read: known, documented, not settings of it. */
+/* Variables with our prefix that programs around the library read: known and documented, but not its
+ * settings. */
 #define HL_TOOL_VARS(X)                                                                                      \
     X("HOTLANE_CC", "compiler that mpicc and oshcc call")                                                    \
     X("HOTLANE_CXX", "compiler that mpicxx and oshc++ call")                                                 \

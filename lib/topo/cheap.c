@@ -16,7 +16,7 @@ struct hl_topo_kernel hl_topo_kernel = {"/sys", 0};
 
 static int count_allowed_cpus(void)
 {
-    /* The kernel refuses a mask smaller than its own: grow until it fits. */
+    /* The kernel refuses a mask smaller than its own, so ours grows until it is taken. */
     for (int cpus = 1024; cpus <= KERNEL_CPUS_MOST; cpus *= 2) {
         cpu_set_t *mask = CPU_ALLOC((size_t)cpus);
         if (mask == NULL) {
@@ -37,11 +37,11 @@ static int count_allowed_cpus(void)
 int hl_topo_cpu_count(void)
 {
     static hl_a32 known;
-    /* relaxed: the number is all there is; two threads that count at once store the same. */
+    /* relaxed: only the number; two threads that count at once store the same. */
     uint32_t n = hl_a32_load_relaxed(&known);
     if (n == 0) {
         n = (uint32_t)count_allowed_cpus();
-        /* relaxed: as above. */
+        /* relaxed: only the number; nothing else is published. */
         hl_a32_store_relaxed(&known, n);
     }
     return (int)n;

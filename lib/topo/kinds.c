@@ -1,15 +1,15 @@
-/* Which memory node is of which kind, and which is nearest to a CPU: from what hwloc knows, nothing else, so
- * that saved machines test it.
+/* The kinds of memory nodes and their distance to CPUs, from hwloc's data alone, so that saved machines
+ * can test it.
  *
- * Nodes with equal CPU sets form a group; its lowest number is the ordinary memory of those CPUs. A node is
- * fast when the user says so, when hwloc names it MCDRAM or HBM, when its bandwidth from those CPUs is at
- * least twice the ordinary node's (a ratio: what one of four clusters of an HBM machine reaches is below any
- * sensible absolute threshold, and DDR beside CXL must not look fast), or on Knights processors when half of
- * the nodes have no CPUs.
+ * Nodes with equal CPU sets form a group; its lowest number is the ordinary memory of those CPUs. A node
+ * is fast when the user says so, when hwloc names it MCDRAM or HBM, when its bandwidth from those CPUs is
+ * at least twice the ordinary node's (a ratio: one of four clusters of an HBM machine stays below any
+ * sensible absolute threshold, and DDR beside CXL must not look fast), or on Knights processors when half
+ * of the nodes have no CPUs.
  *
- * hwloc gives nodes without CPUs the CPUs that they are near to. A node has CPUs of its own when one of them
- * has no smaller node around it: it is the home of that CPU. Ordinary (DDR) is what is home and not fast.
- */
+ * To a node without CPUs hwloc gives the CPUs near to it. A node has CPUs of its own when no smaller
+ * node is around one of its CPUs: it is the home of that CPU. Ordinary (DDR) memory is the home of some
+ * CPU and not fast. */
 #include "kinds.h"
 
 #include "conf.h"
@@ -65,7 +65,7 @@ static bool has_subtype(hwloc_obj_t n, const char *word)
     return n->subtype != NULL && strstr(n->subtype, word) != NULL;
 }
 
-/* GPU, persistent and CXL memory may have bandwidth, but not for a CPU's working set. */
+/* True for GPU, persistent and CXL memory, which never counts as fast, whatever its bandwidth. */
 static bool never_fast(hwloc_obj_t n)
 {
     return has_subtype(n, "GPU") || has_subtype(n, "NVM") || has_subtype(n, "CXL");
@@ -80,7 +80,7 @@ static bool twice_as_fast(const struct machine *m, int i)
     return base != 0 && mine >= 2 * base;
 }
 
-/* Knights Landing and Knights Mill, by the numbers CPUID gives. */
+/* True for Knights Landing and Knights Mill, by their numbers from CPUID. */
 static bool is_knights(hwloc_topology_t t)
 {
     hwloc_obj_t package = hwloc_get_obj_by_type(t, HWLOC_OBJ_PACKAGE, 0);
@@ -150,8 +150,8 @@ static int cpus_of(hwloc_obj_t n)
     return hwloc_bitmap_weight(n->cpuset);
 }
 
-/* The node that a CPU calls its own: the least set of CPUs around it, of equals not the fast one, of those
- * the lowest number. */
+/* The home node of a CPU: that with the smallest set of CPUs around it; of equal ones an ordinary one, else
+ * the lowest number. -1: none. */
 static int cpu_home_node(const struct machine *m, hl_topo_set fast, unsigned cpu)
 {
     int best = -1;
@@ -182,7 +182,7 @@ static hl_topo_set find_homes(const struct machine *m, struct hl_topo *out)
     return homes;
 }
 
-/* CXL and the like count as ordinary only when there is nothing else. */
+/* Finds the ordinary nodes. CXL memory and the like count as ordinary only when there is nothing else. */
 static void find_ddr(const struct machine *m, hl_topo_set homes, struct hl_topo *out)
 {
     hl_topo_set rest = out->all & ~out->fast;
@@ -204,7 +204,8 @@ static void find_ddr(const struct machine *m, hl_topo_set homes, struct hl_topo 
     }
 }
 
-/* Twice the kernel's distance, so that an own node comes before an equally far one. No matrix: 0. */
+/* Twice the kernel's distance (0 without a matrix), plus 1 unless the node is the CPU's own: an own node then
+ * comes before an equally far one. */
 static uint16_t way(const struct hwloc_distances_s *d, hwloc_obj_t home, hwloc_obj_t to)
 {
     hwloc_uint64_t there = 0, back;

@@ -1,5 +1,5 @@
-/* What a process is confined to: the objects of each kind that hwloc sees, and which of them holds all CPUs
- * that this process may use now. */
+/* Hardware around a process: for each kind of hwloc's objects, the one that holds all CPUs that this
+ * process may use now. */
 #include <hwloc.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,7 +7,8 @@
 #include "conf.h"
 #include "topo.h"
 
-/* One kind; a name that came before (levels of groups) is left out. */
+/* Adds a kind; one whose name was there before (levels of groups) is left out. Returns the new number
+ * of kinds. */
 static int add_resource(struct hl_topo_resource *out, int n, int cap, const char *name, int instance)
 {
     for (int i = 0; i < n; i++) {
@@ -22,7 +23,7 @@ static int add_resource(struct hl_topo_resource *out, int n, int cap, const char
     return n;
 }
 
-/* The only object of a level that holds the CPUs, or -1. */
+/* The number of the only object of a level that holds all the CPUs, or -1. */
 static int sole_object_around(hwloc_topology_t t, int depth, hwloc_const_cpuset_t cpus)
 {
     int found = -1, holders = 0;
@@ -56,7 +57,7 @@ static void list_resources(hwloc_topology_t t, struct resource_list *a)
     hwloc_bitmap_free(cpus);
 }
 
-/* All ranks of a node must number alike, also where each may use other CPUs. */
+/* Loads the whole machine, with CPUs that this process may not use: all ranks of a node must number alike. */
 static void load_resources(void *arg)
 {
     hwloc_topology_t t;
