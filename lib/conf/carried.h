@@ -10,7 +10,7 @@
  *              NONE       it has no effect; words: what to set instead, or nothing
  *              QUIET      no wish for this job (a place, a compiler, set by a launcher); never told
  *   LAUNCHER   a variable that is set by the launcher which also sets this family. When it is set, no line
- *              tells of the family, since nobody knows what the user has set. "": only users set the family. */
+ *              tells of the family, since nobody knows what the user has set ("": only users set it) */
 #ifndef HL_CARRIED_H
 #define HL_CARRIED_H
 

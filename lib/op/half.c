@@ -1,6 +1,6 @@
-/* Sums, products and extremes of 16-bit reals (MPI_REAL2, MPI_COMPLEX4): not every compiler computes with
- * them. Each operation is done on floats, whose 24 digits are enough for a sum or product to be as if rounded
- * once. */
+/* Sums, products and extremes of 16-bit reals (MPI_REAL2, MPI_COMPLEX4), which not every compiler
+ * supports. Each operation is computed on floats; their 24 digits are enough for the result to be as if
+ * rounded only once. */
 #include <string.h>
 
 #include "kernels.h"
@@ -8,7 +8,7 @@
 enum { MANTISSA = 10, BIAS = 15, FLOAT_MANTISSA = 23, FLOAT_BIAS = 127 };
 #define SIGN 0x8000u
 #define INFINITE 0x7c00u
-#define NOT_A_NUMBER 0x7e00u /* which of two comes out of a sum is the compiler's choice: this one */
+#define NOT_A_NUMBER 0x7e00u /* the one that is always returned, since compilers choose different ones */
 
 static float half_to_float(uint32_t bits)
 {
@@ -21,7 +21,7 @@ float hl_half_widen(uint16_t h)
 {
     uint32_t rest = h & ~SIGN, sign = (h & SIGN) << 16;
 
-    if (rest >= INFINITE) { /* or not a number */
+    if (rest >= INFINITE) { /* infinite, or not a number */
         return half_to_float(sign | 0x7f800000u | (rest & 0x3ffu) << (FLOAT_MANTISSA - MANTISSA));
     }
     if (rest < 1u << MANTISSA) { /* 0 and subnormals: multiples of 2^-24 */
@@ -32,8 +32,8 @@ float hl_half_widen(uint16_t h)
         sign | ((rest << (FLOAT_MANTISSA - MANTISSA)) + ((uint32_t)(FLOAT_BIAS - BIAS) << FLOAT_MANTISSA)));
 }
 
-/* `bits` shifted down, rounded to the nearest, ties to even. A carry goes to where it belongs: the next
- * exponent, and from the largest to infinity. */
+/* `bits` shifted down, rounded to the nearest, ties to even. A carry goes into the exponent, which is right:
+ * to the next one, and from the largest to infinity. */
 static uint32_t shift_and_round(uint32_t bits, unsigned by)
 {
     uint32_t half = 1u << (by - 1), odd = bits >> by & 1;

@@ -1,4 +1,4 @@
-/* The reduction kernels: every one a loop over unaligned elements, made from the rows below. */
+/* The reduction kernels: each is a loop over unaligned elements, made from the rows of this file. */
 #include <string.h>
 #include <wchar.h>
 
@@ -10,7 +10,7 @@ typedef struct {
     hl_f128 re, im;
 } c128;
 
-/* Sums and products of integers are computed in an unsigned type of at least int's width: they wrap. */
+/* The third column: the unsigned type, as wide as int or wider, in which sums and products wrap around. */
 #define SIGNED_ROWS(X)                                                                                       \
     X(I8, int8_t, unsigned)                                                                                  \
     X(I16, int16_t, unsigned)                                                                                \
@@ -114,7 +114,7 @@ static void prod_C128(void *inout, const void *in, size_t n)
     }
 }
 
-/* Equal values: the smaller index stays, whichever side holds it. */
+/* Of equal values the smaller index is kept, on whichever side it is. */
 #define PAIR_KERNEL(op, name, value_type, index_type, better)                                                \
     static void op##_##name(void *inout, const void *in, size_t n)                                           \
     {                                                                                                        \

@@ -1,4 +1,4 @@
-/* What is known of basic types and operations, by table. */
+/* The tables of basic types and operations. */
 #include "op.h"
 
 #include "err.h"
@@ -13,7 +13,7 @@ static const struct {
 #undef X
 };
 
-/* One row a kind: name, value of its predefined handle (tests/abi compares them with the header). */
+/* One row for each kind: name, value of its predefined handle (tests/abi compares it with mpi.h). */
 #define OP_ROWS(X)                                                                                           \
     X(SUM, 0x21)                                                                                             \
     X(PROD, 0x24)                                                                                            \
@@ -36,7 +36,7 @@ static const char *const kind_names[HL_OP_KINDS] = {
 #undef X
 };
 
-/* Predefined handles are 0x20 to 0x3f: the value kind + 1 at handle - 0x20, 0 for holes. */
+/* Kinds by predefined handle, which are 0x20 to 0x3f: kind + 1 at handle - 0x20; 0: no such handle. */
 static const uint8_t kind_by_handle[32] = {
 #define X(kind, handle) [handle - 0x20] = HL_OP_##kind + 1,
     OP_ROWS(X)
@@ -56,7 +56,7 @@ size_t hl_op_extent(enum hl_basic basic)
 size_t hl_op_span(enum hl_basic basic, size_t n)
 {
     size_t size = basics[basic].size, extent = basics[basic].extent;
-    /* The second part of a padded pair is an int in the middle. */
+    /* The second part of a padded pair is an int at the middle of the extent. */
     return (n - 1) * extent + (size != extent ? extent / 2 + sizeof(int) : size);
 }
 

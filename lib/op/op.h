@@ -10,15 +10,15 @@
 
 #include "attr.h"
 
-/* One row a basic type: name, bytes of data, bytes from one element to the next in memory.
+/* One row for each basic type: name, bytes of data, bytes from one element to the next in memory.
  * Types of one representation share a row: MPI_INT and MPI_INT32_T are both I32.
  * Rows of pairs must stand together at the end (hl_op_is_pair). */
 #define HL_BASIC_ROWS(X)                                                                                     \
     X(BYTE, 1, 1) /* uninterpreted: BAND, BOR, BXOR only */                                                  \
-    X(I8, 1, 1)   /* MPI_CHAR and MPI_CHARACTER too */                                                       \
+    X(I8, 1, 1)   /* also MPI_CHAR and MPI_CHARACTER */                                                      \
     X(I16, 2, 2)                                                                                             \
     X(I32, 4, 4)                                                                                             \
-    X(WCHAR, 4, 4) /* wchar_t's integer; external32 has it in 2 bytes */                                     \
+    X(WCHAR, 4, 4) /* the integer of wchar_t; 2 bytes in external32 */                                       \
     X(I64, 8, 8)                                                                                             \
     X(I128, 16, 16)                                                                                          \
     X(U8, 1, 1)                                                                                              \
@@ -36,7 +36,7 @@
     X(F64, 8, 8)                                                                                             \
     X(LDOUBLE, sizeof(long double), sizeof(long double))                                                     \
     X(F128, 16, 16)                                                                                          \
-    X(C16, 4, 4) /* complex of F16 and so on: the number counts the bits of one part */                      \
+    X(C16, 4, 4) /* complex of F16, and so on: the number is the bits of one part */                         \
     X(C32, 8, 8)                                                                                             \
     X(C64, 16, 16)                                                                                           \
     X(CLDOUBLE, 2 * sizeof(long double), 2 * sizeof(long double))                                            \
@@ -55,11 +55,10 @@ enum hl_basic {
     HL_BASIC_ROWS(X)
 #undef X
         HL_BASICS,
-    HL_BASIC_MIXED = HL_BASICS /* of a datatype: its elements are not all of one basic type */
+    HL_BASIC_MIXED = HL_BASICS /* of a datatype whose elements are not all of one basic type */
 };
 
-/* The predefined operations. The first ones take part in arithmetic; REPLACE and NO_OP take every basic type.
- */
+/* The predefined operations. REPLACE and NO_OP are defined for every basic type. */
 enum hl_op_kind {
     HL_OP_SUM,
     HL_OP_PROD,
@@ -78,8 +77,8 @@ enum hl_op_kind {
     HL_OP_KINDS
 };
 
-/* inout[i] = inout[i] op in[i] for i < n, elements at the distance of their extent; neither side need be
- * aligned. */
+/* Sets inout[i] = inout[i] op in[i] for i < n. Elements stand at the distance of their extent; neither
+ * side need be aligned. */
 typedef void hl_op_fn(void *inout, const void *in, size_t n);
 
 /* Bytes of data of one element, without padding. */
@@ -88,25 +87,28 @@ size_t hl_op_size(enum hl_basic basic);
 /* Bytes from one element to the next in memory: larger than the size for some pairs. */
 size_t hl_op_extent(enum hl_basic basic);
 
-/* Bytes from the first to the last byte of data of n > 0 elements: the padding inside, not what follows. */
+/* Bytes from the first to the last byte of data of n > 0 elements: with the padding between, without
+ * that at the end. */
 size_t hl_op_span(enum hl_basic basic, size_t n);
 
-/* Name, e.g. "I32"; "32-bit integers" for users' messages, where there are such words. */
+/* Name of a type, e.g. "I32"; words for users, e.g. "32-bit integers" (the name where there are none);
+ * name of an operation. */
 const char *hl_op_basic_name(enum hl_basic basic);
 const char *hl_op_basic_words(enum hl_basic basic);
 const char *hl_op_kind_name(enum hl_op_kind kind);
 
-/* Value and index pairs of MINLOC and MAXLOC. */
+/* True for the pairs of value and index of MINLOC and MAXLOC. */
 bool hl_op_is_pair(enum hl_basic basic);
 
-/* Kind of a predefined handle, HL_OP_KINDS for anything else. */
+/* The kind of a predefined handle; HL_OP_KINDS for anything else. */
 enum hl_op_kind hl_op_kind_of(MPI_Op op);
 
 /* The kernel, or NULL when the operation is not defined for the type. */
 hl_op_fn *hl_op_kernel(enum hl_op_kind kind, enum hl_basic basic);
 
-/* Combines n elements: inout = inout op in. REPLACE copies, NO_OP leaves inout. Integer arithmetic wraps.
- * HL_ERR_OP when the operation is not defined for the type. Any thread; the caller owns both buffers. */
+/* Combines n elements: inout = inout op in. REPLACE copies, NO_OP leaves inout as it is. Integer arithmetic
+ * wraps around. Returns 0, or HL_ERR_OP with the text when the operation is not defined for the type. Any
+ * thread; the caller owns both buffers. */
 int hl_op_apply(enum hl_op_kind kind, enum hl_basic basic, void *inout, const void *in, size_t n);
 
 #endif

@@ -1,4 +1,4 @@
-/* User-defined operations: objects only; who reduces calls their functions. */
+/* Objects of user-defined operations; modules that reduce call their functions. */
 #include "user.h"
 
 #include "err.h"
@@ -27,7 +27,7 @@ void hl_op_user_ref(struct hl_op_user *op)
 
 void hl_op_user_unref(struct hl_op_user *op)
 {
-    /* full: the last user sees all others' use before it frees; pairs with itself in other threads. */
+    /* full: the last thread sees the others' use before it frees; pairs with itself in other threads. */
     if (hl_a32_add_full(&op->refs, UINT32_MAX) == 1) {
         hl_handle_free(op);
     }

@@ -1,7 +1,7 @@
-/* The watchdog: what waits were said is posted for peers, who look for circles in it.
+/* The watchdog's posts: waits in words, in which peers look for circles.
  *
- * A post is read while its writer may change it: the number before it is odd meanwhile, and other than before
- * afterwards. A reader that meets this takes it for no post. */
+ * A post may be read while its writer changes it. Its number is odd meanwhile and has changed afterwards; a
+ * reader that sees this takes it for no post. */
 #include "hang.h"
 
 #include "atomic.h"
@@ -11,26 +11,26 @@
 #include <stdio.h>
 #include <string.h>
 
-#define POSTS 8 /* threads of a rank whose waits are posted */
+#define POSTS 8 /* most threads of a rank whose waits are posted */
 #define WORDS (sizeof(struct hl_told) / 8)
-#define FAR_RANKS 16 /* of other nodes, whose answers are kept */
-#define FAR_POSTS 4
-#define ASK_NS UINT64_C(400000000)    /* between two questions to one of them */
-#define STALE_NS UINT64_C(1500000000) /* after which an answer says nothing */
-#define DEPTH 128                     /* ranks in a circle */
-#define TOLD 8                        /* of a larger one the lowest rank alone tells */
-#define FIRST 4                       /* and of so many in words */
-#define SEEN 256                      /* ranks that are looked at for it */
+#define FAR_RANKS 16                  /* most ranks of other nodes whose answers are kept */
+#define FAR_POSTS 4                   /* most posts of such a rank */
+#define ASK_NS UINT64_C(400000000)    /* between two questions to one rank */
+#define STALE_NS UINT64_C(1500000000) /* an older answer does not count */
+#define DEPTH 128                     /* most ranks in a circle */
+#define TOLD 8                        /* in a circle of more ranks only the lowest one tells */
+#define FIRST 4                       /* of such a circle so many waits are told in words */
+#define SEEN 256                      /* most ranks that a search looks at */
 
 _Static_assert(sizeof(struct hl_told) % 8 == 0, "a post is words");
 
 struct post {
-    HL_ALIGNED_LINE hl_a64 number; /* atomic: see above; 0 at first */
+    HL_ALIGNED_LINE hl_a64 number; /* atomic: odd while the post changes; 0 at first */
     hl_a64 words[WORDS];
 };
 
 struct circle_place {
-    HL_ALIGNED_LINE hl_a64 fences; /* atomic: entered by this rank */
+    HL_ALIGNED_LINE hl_a64 fences; /* atomic: number of fences that this rank has entered */
     struct post posts[POSTS];
 };
 
@@ -39,13 +39,13 @@ static struct circle_place *places;
 static const int *node_world;
 static int here, node_size, me;
 
-static hl_a32 taken; /* atomic: a bit for each post of mine */
+static hl_a32 taken; /* atomic; bit i: post i of this rank is taken */
 
 struct far {
     int world;
     uint64_t asked_ns, heard_ns; /* 0: never */
-    uint64_t id;                 /* the window whose lock is of interest, 0: none */
-    int holder;
+    uint64_t id;                 /* the window about whose lock it is asked, 0: none */
+    int holder;                  /* the rank that holds this lock, or -1 */
     int n;
     struct hl_told posts[FAR_POSTS];
 };
@@ -71,27 +71,27 @@ void hl_hang_open(void *board, int world, int node_rank, int ranks, const int *w
 
 static void write_post(struct post *p, const struct hl_told *t)
 {
-    uint64_t words[WORDS], number = hl_a64_load_relaxed(&p->number); /* relaxed: mine */
+    uint64_t words[WORDS],
+        number = hl_a64_load_relaxed(&p->number); /* relaxed: only this thread writes it. */
     memcpy(words, t, sizeof words);
     hl_a64_store_relaxed(&p->number, number + 1);
-    hl_fence_release(); /* the odd number comes before the words; pairs with the acquire fence in read_post.
-                         */
+    hl_fence_release(); /* the odd number is seen before the words; pairs with the fence in read_post. */
     for (size_t i = 0; i < WORDS; i++) {
         hl_a64_store_relaxed(&p->words[i], words[i]); /* relaxed: the number orders them. */
     }
-    /* release: the words come first; pairs with the acquire in read_post. */
+    /* release: publishes the words; pairs with the acquire in read_post. */
     hl_a64_store_release(&p->number, number + 2);
 }
 
-/* False: nothing is posted there, or it is just changing. */
+/* Reads a post; false: there is none, or it is being changed. */
 static bool read_post(const struct post *p, struct hl_told *t)
 {
     uint64_t words[WORDS];
-    uint64_t number = hl_a64_load_acquire(&p->number); /* acquire: see write_post. */
+    uint64_t number = hl_a64_load_acquire(&p->number); /* acquire: the words; pairs with write_post. */
     for (size_t i = 0; i < WORDS; i++) {
         words[i] = hl_a64_load_relaxed(&p->words[i]); /* relaxed: the number orders them. */
     }
-    hl_fence_acquire(); /* the words come before the second look; pairs with the release fence there. */
+    hl_fence_acquire(); /* the words are read before the second look; pairs with the fence in write_post. */
     bool sound = number % 2 == 0 && hl_a64_load_relaxed(&p->number) == number;
     memcpy(t, words, sizeof *t);
     t->call[sizeof t->call - 1] = t->text[sizeof t->text - 1] = '\0';
@@ -101,7 +101,7 @@ static bool read_post(const struct post *p, struct hl_told *t)
 static int take_circle_place(void)
 {
     for (int i = 0; i < POSTS; i++) {
-        /* full: rare; who had it before has left. */
+        /* full: it is rare; the thread that had the place before has left it. */
         if ((hl_a32_load_relaxed(&taken) >> i & 1) == 0 && (hl_a32_or_full(&taken, 1u << i) >> i & 1) == 0) {
             return i;
         }
@@ -120,7 +120,7 @@ void hl_hang_post(int *place, const struct hl_told *t)
         return;
     }
     write_post(p, &(struct hl_told){0});
-    hl_a32_and_full(&taken, ~(1u << *place)); /* full: the last words come before. */
+    hl_a32_and_full(&taken, ~(1u << *place)); /* full: the empty post is written before the place is free. */
     *place = -1;
 }
 
@@ -184,7 +184,7 @@ void hl_hang_heard_holder(int world, uint64_t id, int holder)
     hl_mutex_unlock(&far_lock);
 }
 
-/* Asks it when the last question is old. */
+/* Asks a rank of another node, unless it was asked a short time ago. */
 static void ask_far(int world)
 {
     uint64_t now = hl_now_ns(), id = 0;
@@ -202,7 +202,7 @@ static void ask_far(int world)
     }
 }
 
-/* What is known of its post `i`. */
+/* Reads post `i` of a rank of another node from its last answer; false: there is none, or it is old. */
 static bool read_far(int world, int i, struct hl_told *out)
 {
     ask_far(world);
@@ -220,7 +220,7 @@ int hl_hang_holder(int world, uint64_t id)
 {
     int holder = -1;
     if (!hl_hang_is_on()) {
-        return holder; /* nobody looks for circles */
+        return holder; /* without a watchdog nobody looks for circles */
     }
     hl_mutex_lock(&far_lock);
     struct far *f = far_of(world);
@@ -247,9 +247,9 @@ static bool read_rank(int world, int post, struct hl_told *out)
     return read_far(world, post, out);
 }
 
-/* The way from my wait to where the search stands, and all ranks that it came to. */
+/* A search: the path of waits from this rank's wait on, and all ranks that it has seen. */
 struct wait_way {
-    int ranks[DEPTH]; /* who waits; the first is me */
+    int ranks[DEPTH]; /* the ranks that wait; the first is this rank */
     struct hl_told waits[DEPTH];
     int n;
     int seen[SEEN], n_seen;
@@ -271,8 +271,8 @@ static bool is_new(struct wait_way *w, int rank)
 
 static bool search(struct wait_way *w);
 
-/* Goes on with the wait of the last rank on the way. A wait that any of several ranks can end closes nothing.
- */
+/* Goes on from the wait of the last rank on the path. A wait that any of several ranks can end is part
+ * of no circle. */
 static bool follow_wait(struct wait_way *w)
 {
     const struct hl_told *t = &w->waits[w->n - 1];
@@ -311,7 +311,7 @@ static bool is_lowest(const struct wait_way *w)
     return lowest;
 }
 
-/* Of a large circle the first waits and the last, and who waits between them. */
+/* Puts a circle into words; of a large one the first waits and the last, and the ranks between them. */
 static void tell_circle(const struct wait_way *w, char *out, size_t cap)
 {
     bool whole = w->n <= TOLD;
@@ -339,10 +339,10 @@ static void tell_circle(const struct wait_way *w, char *out, size_t cap)
 bool hl_hang_circle(const struct hl_told *t, char *out, size_t cap)
 {
     static struct hl_mutex lock = HL_MUTEX_INIT;
-    static struct wait_way w HL_GUARDED_BY(lock); /* of one thread: it is long, and stacks may be short */
+    static struct wait_way w HL_GUARDED_BY(lock); /* static: it is large, and stacks may be small */
     out[0] = '\0';
     if (places == NULL || !hl_mutex_try(&lock)) {
-        return false; /* whoever searches now is in the circle, or another look comes */
+        return false; /* another thread searches; a later look of this thread will search, too */
     }
     w.ranks[0] = me;
     w.waits[0] = *t;
@@ -361,7 +361,7 @@ bool hl_hang_circle(const struct hl_told *t, char *out, size_t cap)
 void hl_hang_fence(void)
 {
     if (places != NULL) {
-        /* relaxed: a count that orders nothing. */
+        /* relaxed: only a count; it orders nothing. */
         hl_a64_store_relaxed(&places[here].fences, hl_a64_load_relaxed(&places[here].fences) + 1);
     }
 }
@@ -378,9 +378,9 @@ void hl_hang_tell_fence(const void *absent, struct hl_told *t)
     if (places == NULL) {
         return;
     }
-    uint64_t mine = hl_a64_load_relaxed(&places[here].fences); /* relaxed: as above. */
+    uint64_t mine = hl_a64_load_relaxed(&places[here].fences); /* relaxed: only a count. */
     for (int i = 0; i < node_size; i++) {
-        /* relaxed: as above. */
+        /* relaxed: only a count. */
         hl_told_await(t, hl_a64_load_relaxed(&places[i].fences) < mine ? node_world[i] : -1);
     }
 }

@@ -1,4 +1,4 @@
-/* The watchdog: waits put into words, and when they are said. */
+/* The watchdog: puts waits into words, and tells them in time. */
 #include "hang.h"
 
 #include "log.h"
@@ -27,8 +27,8 @@
 
 struct hl_hang_names hl_hang_names;
 
-/* All rows of the program, put together by the linker, which chose the names; none in a unit test without
- * waits. By these names, not by others for them, or gcc forgets that they are hidden. */
+/* All rows of the program: the linker puts them together and gives these names; a unit test without waits has
+ * none. Other names for them (asm labels) would make gcc forget that they are hidden. */
 extern const struct hl_hang_row __start_hl_hangs[] __attribute__((weak, visibility("hidden")));
 extern const struct hl_hang_row __stop_hl_hangs[] __attribute__((weak, visibility("hidden")));
 
@@ -107,7 +107,7 @@ static hl_hang_tell *tell_of(bool (*cond)(void *arg))
     return NULL;
 }
 
-/* "PMPI_Recv" and "MPI_Recv" are one. NULL: no call of a user. */
+/* The name of a user's call behind a symbol: "MPI_Recv" also for "PMPI_Recv". NULL: it is no such call. */
 static const char *public_name(const char *symbol)
 {
     if (symbol == NULL) {
@@ -117,18 +117,19 @@ static const char *public_name(const char *symbol)
     return strncmp(symbol, "MPI", 3) == 0 || strncmp(symbol, "shmem", 5) == 0 ? symbol : NULL;
 }
 
-/* Copies memory of this process that may not be there; false then. */
+/* Copies memory of this process; false when it is not there. */
 static bool read_own_memory(const void *from, void *to, size_t n)
 {
     struct iovec here = {to, n}, there = {(void *)(uintptr_t)from, n};
     return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)n;
 }
 
-/* Where the call before the return address `back` went, through the linker's table: x86-64's
+/* The function that was called before the return address `back`, through the linker's table. The code
+ * on x86-64 is:
  *   call table entry       ff 15 offset
  *   call stub, and there   e8 offset; [endbr64] [bnd] jmp table entry: f3 0f 1e fa, f2, ff 25 offset
- * NULL: it is none of these. A function that ends with a call of another one has no frame any more, but was
- * called all the same. */
+ * NULL: it is none of these. This finds functions that end with a call of another one, which have no
+ * frame. */
 static void *called_at(const char *back)
 {
     unsigned char code[6], stub[11];
@@ -154,8 +155,8 @@ static void *called_at(const char *back)
     return read_own_memory(at + skip + 6 + offset, &to, sizeof to) ? to : NULL;
 }
 
-/* What the user called: what the first frame outside of this library called, or else the outermost of this
- * library's own frames that has a public name. */
+/* Writes the user's call: the function that the first frame outside of this library has called, or else the
+ * outermost frame of this library that has a public name. */
 static void find_call(char *out, size_t cap)
 {
     void *frames[FRAMES];
@@ -163,12 +164,12 @@ static void find_call(char *out, size_t cap)
     const char *name = NULL;
     int i = 0, n = backtrace(frames, FRAMES);
     bool inside = dladdr((void *)(uintptr_t)find_call, &mine) != 0;
-    /* The first frames are those of whoever puts itself before backtrace, as AddressSanitizer does. */
+    /* The first frames may belong to a tool that intercepts backtrace, such as AddressSanitizer. */
     while (i < n && inside && (dladdr((char *)frames[i] - 1, &at) == 0 || at.dli_fbase != mine.dli_fbase)) {
         i++;
     }
     for (; i < n && inside; i++) {
-        /* A return address may be behind the end of a function that never returns. */
+        /* A return address may lie behind the end of a function that never returns, hence the - 1. */
         inside = dladdr((char *)frames[i] - 1, &at) != 0 && at.dli_fbase == mine.dli_fbase;
         const char *found = inside ? public_name(at.dli_sname) : NULL;
         name = found != NULL ? found : name;
@@ -181,7 +182,7 @@ static void find_call(char *out, size_t cap)
     snprintf(out, cap, "%s", name != NULL ? name : "");
 }
 
-/* "for rank 1", "for ranks 1, 2 and 5 more", "for any of PEs 1, 2". */
+/* Writes the ranks: "; for rank 1", "; for ranks 1, 2 and 5 more", "; for any of PEs 1, 2". */
 static void say_ranks(const struct hl_told *t, char *out, size_t cap)
 {
     int shown = t->n < HL_HANG_RANKS ? t->n : HL_HANG_RANKS;
@@ -233,7 +234,7 @@ void hl_hang_words(bool (*cond)(void *arg), const void *arg, struct hl_told *t)
 
 void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_tell *tell, const void *arg)
 {
-    static HL_THREAD_LOCAL bool looking; /* what a look waits for is not looked at */
+    static HL_THREAD_LOCAL bool looking; /* a wait within a look is not looked at */
     uint64_t now = hl_now_ns();
     char circle[1024];
     if (now < h->look_ns || looking) {

@@ -15,9 +15,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { STATS_JOB = 1, STATS_RANKS, STATS_JSON }; /* in the order of conf's words */
+enum { STATS_JOB = 1, STATS_RANKS, STATS_JSON }; /* in the order of the words of HOTLANE_STATS */
 
-/* A counter over the ranks that are known. */
+/* A counter, summed up over the ranks whose counters are known. */
 struct summary {
     uint64_t sum, least, most;
     int least_at, most_at;
@@ -76,14 +76,14 @@ static void print_table(const uint64_t *all, const bool *here, int ranks, int kn
     }
 }
 
-static char *path; /* of the file, from the root: programs change their folder. NULL: there is no file */
+static char *path; /* absolute path of the file, since programs change their folder; NULL: there is no file */
 
 static int open_file(void)
 {
     return open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
 }
 
-/* Both return 0 or a number of errno. */
+/* Sets `path`. Returns 0 or an errno. */
 static int take_path(void)
 {
     const char *file = hl_conf.stats_file;
@@ -100,12 +100,13 @@ static int take_path(void)
     return why;
 }
 
+/* Opens the file and closes it again. Returns 0 or an errno. */
 static int try_file(void)
 {
     struct stat st;
 
     if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
-        return 0; /* the reader of a pipe would see its end */
+        return 0; /* a pipe is not tried: its reader would see the close as the end */
     }
     int fd = open_file();
     if (fd < 0) {
@@ -123,14 +124,14 @@ int hl_stat_open(void)
     int why = take_path();
     why = why != 0 ? why : try_file();
     if (why != 0) {
-        hl_conf.stats = 0; /* that there are no counters is not said as well */
+        hl_conf.stats = 0; /* so that hl_stat_print_none says nothing: this error is enough */
         return hl_err_say(HL_ERR_ARG, "HOTLANE_STATS_FILE=%s: %s: name a file that rank 0 can write",
                           hl_conf.stats_file, strerror(why));
     }
     return 0;
 }
 
-/* One write, so that lines of several jobs in a file do not mix. */
+/* Writes the text by one call, so that lines of several jobs in one file do not mix. */
 static void put(const char *text, size_t len)
 {
     int fd = path != NULL ? open_file() : STDERR_FILENO;

@@ -1,4 +1,4 @@
-/* Counters: where they are kept, their sums, the line at the end. */
+/* Counters: where they are kept, and their sums. */
 #include "stat.h"
 
 #include "err.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* One line each: the receive thread and callers count at the same time. */
+/* Each has a cache line of its own, since the receive thread and callers count at the same time. */
 struct rank_counter {
     HL_ALIGNED_LINE hl_a64 value;
 };
@@ -36,7 +36,7 @@ static const struct {
 
 void hl_stat_rank_add(enum hl_stat_rank_row row, uint64_t by)
 {
-    /* relaxed: a count orders nothing. */
+    /* relaxed: only a count; it orders nothing. */
     hl_a64_add_relaxed(&rank_counters[row].value, by);
 }
 
@@ -61,7 +61,8 @@ void hl_stat_lane_retire(const struct hl_stat_lane *s)
             continue;
         }
         for (int row = 0; row < HL_STAT_LANE_COUNT; row++) {
-            retired[row] += hl_a64_load_relaxed(&s->at[row]); /* relaxed: nobody counts there any more. */
+            retired[row] +=
+                hl_a64_load_relaxed(&s->at[row]); /* relaxed: nothing is counted there any more. */
         }
         retired_count++;
         lanes[i] = lanes[--lane_count];
@@ -98,7 +99,7 @@ static uint64_t counter_value(int row)
     hl_mutex_lock(&kept_lock);
     uint64_t value = kept[row] != NULL ? kept[row]() : 0;
     hl_mutex_unlock(&kept_lock);
-    return value + hl_a64_load_relaxed(&rank_counters[row].value); /* relaxed: a recent one. */
+    return value + hl_a64_load_relaxed(&rank_counters[row].value); /* relaxed: a recent value. */
 }
 
 void hl_stat_values(uint64_t *out)
@@ -108,7 +109,7 @@ void hl_stat_values(uint64_t *out)
     }
 }
 
-/* `name` is a lane row's and ":" and the number of a lane. */
+/* Value of a counter of one lane; `name` is "row:number". HL_ERR_ARG without a text: there is none. */
 static int get_of_lane(const char *name, uint64_t *value)
 {
     size_t len = strcspn(name, ":");
@@ -121,7 +122,7 @@ static int get_of_lane(const char *name, uint64_t *value)
     int rc = HL_ERR_ARG;
     hl_mutex_lock(&lanes_lock);
     for (int row = 0; row < HL_STAT_LANE_COUNT && lane < lane_count; row++) {
-        const char *known = rows[row + 1].name; /* the first is the number of lanes */
+        const char *known = rows[row + 1].name; /* rows[0] is the number of lanes */
         if (strncmp(known, name, len) == 0 && known[len] == '\0') {
             *value = hl_a64_load_relaxed(&lanes[lane]->at[row]); /* relaxed: a recent value. */
             rc = 0;

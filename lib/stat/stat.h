@@ -1,8 +1,8 @@
-/* Counters of a rank: what its lanes and its receive side did. Shown by HOTLANE_STATS, the closing tables of
- * programs (hotlane_counter) and MPI_T.
+/* Counters of a rank: what its lanes and its receive side have done. HOTLANE_STATS, hotlane_counter and
+ * MPI_T show them.
  *
- * A counter of a lane is changed under that lane's lease, so it costs a plain load and store; counters of the
- * rank are changed by anybody with a relaxed addition and belong to cold paths only. */
+ * A counter of a lane is changed under that lane's lease, so it costs a plain load and store. Any thread
+ * changes counters of the rank, by a relaxed addition, so they are for cold paths only. */
 #ifndef HL_STAT_H
 #define HL_STAT_H
 
@@ -13,9 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define HL_STAT_LANES 64 /* of a rank, at most: more are not counted */
+#define HL_STAT_LANES 64 /* most lanes of a rank that are counted at a time */
 
-/* X(name, "help"): counters that each lane has; a lane's line is its own. */
+/* X(name, "help"): counters that each lane has, on cache lines of its own. */
 #define HL_STAT_LANE_ROWS(X)                                                                                 \
     X(leases, "times a lane was leased")                                                                     \
     X(leases_contended, "leases that did not get the thread's preferred lane at once")                       \
@@ -84,7 +84,7 @@ enum hl_stat_rank_row {
         HL_STAT_RANK_COUNT
 };
 
-/* Counters of one lane: written under its lease, read by anybody at any time. */
+/* Counters of one lane: written under its lease, read by any thread at any time. */
 struct hl_stat_lane {
     HL_ALIGNED_LINE hl_a64 at[HL_STAT_LANE_COUNT];
 };
@@ -92,55 +92,58 @@ struct hl_stat_lane {
 /* Adds to a lane's counter. Under that lane's lease. */
 HL_INLINE void hl_stat_lane_add(struct hl_stat_lane *s, enum hl_stat_lane_row row, uint64_t by)
 {
-    /* relaxed: one writer at a time (the leaseholder); readers want no more than a recent value. */
+    /* relaxed: there is one writer at a time (the leaseholder), and readers want only a recent value. */
     hl_a64_store_relaxed(&s->at[row], hl_a64_load_relaxed(&s->at[row]) + by);
 }
 
 /* Adds to a counter of the rank. Any thread; not for hot paths. */
 void hl_stat_rank_add(enum hl_stat_rank_row row, uint64_t by);
 
-/* Has `get` asked for what a module counts itself of a rank's counter; NULL: no longer. What was counted by
- * hl_stat_rank_add is added. Called under a lock, from any thread: it waits for nothing. */
+/* Registers `get`, which returns what a module has counted itself for a counter of the rank; NULL: none
+ * any more. It is added to what hl_stat_rank_add has counted. `get` is called under a lock, from any
+ * thread, and must not wait. */
 void hl_stat_keep(enum hl_stat_rank_row row, uint64_t (*get)(void));
 
-/* Makes a lane's counters count into the sums below, at most 64 lanes at a time, until it is retired: its
- * counts stay in the sums. Any thread. */
+/* Adds a lane's counters to the sums, for at most 64 lanes at a time, until it is retired; its counts stay in
+ * the sums then. Any thread. */
 void hl_stat_lane_enrol(const struct hl_stat_lane *s);
 void hl_stat_lane_retire(const struct hl_stat_lane *s);
 
-/* Value of a counter by name: a row above (lanes summed, or "row:number" of one lane), or "lanes" (lanes that
- * were opened). Returns 0, or HL_ERR_ARG (silent) for a name that is none. Any thread. */
+/* Sets *value to a counter's value. `name`: a row of the tables (lanes summed up; "row:number" of one
+ * lane), or "lanes" (lanes that were opened). Returns 0, or HL_ERR_ARG without a text for an unknown
+ * name. Any thread. */
 int hl_stat_get(const char *name, uint64_t *value);
 
-/* Counters that a module above keeps itself: `get` answers as hl_stat_get does, from any thread. One module.
- */
+/* Registers a function for the names of counters that a module above keeps itself: `get` answers as
+ * hl_stat_get does, from any thread. One module. */
 void hl_stat_ask_too(int (*get)(const char *name, uint64_t *value));
 
-/* Row `i` of all counters, 0 .. hl_stat_count() - 1: its name and help. */
+/* Number of all counters; name and help of counter `i`, 0 .. hl_stat_count() - 1. */
 int hl_stat_count(void);
 const char *hl_stat_name(int i);
 const char *hl_stat_help(int i);
 
-/* All counters that are not zero: " name=value name=value", or " all zero". */
+/* Writes all counters that are not zero: " name=value name=value", or " all zero". */
 void hl_stat_words(char *out, size_t cap);
 
-/* The values of all rows now: hl_stat_count() of them. */
+/* Writes the values of all hl_stat_count() counters. */
 void hl_stat_values(uint64_t *out);
 
-/* HOTLANE_STATS=json: tries HOTLANE_STATS_FILE, which is created, and remembers where it lies. On the rank
- * that prints the job's counters. Returns 0 or HL_ERR_ARG. */
+/* For HOTLANE_STATS=json, on the rank that prints the job's counters: creates HOTLANE_STATS_FILE if it
+ * is not there, and remembers its whole path. Returns 0, or HL_ERR_ARG with the text; there are no
+ * statistics then. */
 int hl_stat_open(void);
 
-/* HOTLANE_STATS=2: one line with the counters that are not zero. At the very end. */
+/* For HOTLANE_STATS=2: prints one line with the counters that are not zero. At the very end. */
 void hl_stat_print(void);
 
-/* HOTLANE_STATS: says that there are none, by the rank that ends the job with `code`. */
+/* For HOTLANE_STATS: the rank that ends the job with `code` says that there are no counters. */
 void hl_stat_print_none(int code);
 
-bool hl_stat_is_of_job(void); /* HOTLANE_STATS=1 or json */
+bool hl_stat_is_of_job(void); /* true for HOTLANE_STATS=1 and json */
 
-/* HOTLANE_STATS=1 and json: the job's counters, of rows all[ranks][hl_stat_count()]; `here[rank]` false: that
- * rank's are not known. On one rank. */
+/* For HOTLANE_STATS=1 and json: prints the job's counters all[ranks][hl_stat_count()]; here[rank] is false
+ * where a rank's counters are not known. On one rank. */
 void hl_stat_print_job(const uint64_t *all, const bool *here, int ranks);
 
 #endif
