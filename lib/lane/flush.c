@@ -124,18 +124,24 @@ static void tell_goals(const void *arg, struct hl_told *t)
 }
 HL_HANG_TELLS(all_reached, tell_goals);
 
+/* After a look that did not find all of them reached. */
 static void wait_for(struct waiting *w)
 {
-    if (w->count > 0 && !all_reached(w)) {
-        hl_stat_rank_add(HL_STAT_RANK_flush_waits, 1);
-        hl_prog_wait(all_reached, w);
+    hl_stat_rank_add(HL_STAT_RANK_flush_waits, 1);
+    hl_prog_wait(all_reached, w);
+}
+
+static void reach_one(struct goal g)
+{
+    struct waiting w = {.goals = &g, .count = 1};
+    if (!all_reached(&w)) {
+        wait_for(&w);
     }
 }
 
 void hl_way_await(struct hl_lane *lane, struct hl_way *way, uint64_t seq)
 {
-    struct goal g = {lane, way, &way->done, seq};
-    wait_for(&(struct waiting){.goals = &g, .count = 1});
+    reach_one((struct goal){lane, way, &way->done, seq});
 }
 
 /* A lane whose ways were idle for long: takes their bits back, now and then. */
@@ -179,11 +185,12 @@ static HL_NOINLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t 
             w.goals[w.count++] = g;
         }
     }
-    if (w.count > 0) {
-        wait_for(&w);
-    } else if (HL_UNLIKELY((bits & (bits - 1)) != 0)) {
+    if (w.count == 0 && HL_UNLIKELY((bits & (bits - 1)) != 0)) {
         sweep_if_due(
             hl_pool.lanes[__builtin_ctzll(bits)]); /* several bits and nothing open: some are stale */
+    }
+    if (w.count > 0 && !all_reached(&w)) {
+        wait_for(&w);
     }
 }
 
@@ -195,8 +202,7 @@ static void flush_ways(struct hl_lane *lane)
     for (uint32_t i = 0; t != NULL && i < t->room; i++) {
         struct hl_way *way = hl_aptr_load_acquire(&t->at[i]);
         if (way != NULL) {
-            struct goal g = snapshot(lane, way, HL_LOCAL);
-            wait_for(&(struct waiting){.goals = &g, .count = 1});
+            reach_one(snapshot(lane, way, HL_LOCAL));
         }
     }
 }
@@ -220,7 +226,9 @@ static HL_NOINLINE void flush_lanes(enum hl_lane_scope scope, uint64_t among, bo
             w.goals[w.count++] = g;
         }
     }
-    wait_for(&w);
+    if (w.count > 0 && !all_reached(&w)) {
+        wait_for(&w);
+    }
 }
 
 void hl_lane_flush(int peer, enum hl_lane_scope scope)

@@ -39,6 +39,14 @@ HL_INLINE void hl_lane_leave(struct hl_lane *lane) HL_RELEASE(lane->lease) HL_NO
     }
 }
 
+/* The same where no chain was opened and no queue read: only who waits for the lane is told. */
+HL_INLINE void hl_lane_leave_quietly(struct hl_lane *lane) HL_RELEASE(lane->lease)
+{
+    if (hl_lease_leave(&lane->lease)) {
+        hl_prog_wake();
+    }
+}
+
 /* Pauses before the next look at a lease, after `looks` looks in a row that found it taken. */
 HL_INLINE void hl_lane_stand_back(uint32_t looks)
 {

@@ -237,7 +237,7 @@ HL_INLINE bool transfer_at_once(const struct hl_xfer *x, bool reads, bool copies
         return false;
     }
     bool done = post_at_once(lane, x, reads, copies);
-    hl_lane_leave(lane);
+    hl_lane_leave_quietly(lane);
     return done;
 }
 
@@ -248,7 +248,7 @@ HL_INLINE bool transfer_at_once_on(struct hl_lane *lane, const struct hl_xfer *x
         return false;
     }
     bool done = post_at_once(lane, x, reads, copies);
-    hl_lane_leave(lane);
+    hl_lane_leave_quietly(lane);
     return done;
 }
 
@@ -415,8 +415,8 @@ static struct hl_issue issue_of(const struct hl_xfer *x, enum hl_op_what what)
                              .buf = x->buf};
 }
 
-/* `own`, here and below: the caller's lane, NULL: the thread's. Known to the compiler. */
-HL_INLINE int transfer_pieces(struct hl_lane *own, const struct hl_xfer *x, enum hl_op_what what)
+/* Piece by piece. `own`, here and below: the caller's lane, NULL: the thread's. Known to the compiler. */
+HL_INLINE int transfer(struct hl_lane *own, const struct hl_xfer *x, enum hl_op_what what)
 {
     struct hl_issue op = issue_of(x, what);
     size_t left = x->len;
@@ -437,24 +437,14 @@ HL_INLINE int transfer_pieces(struct hl_lane *own, const struct hl_xfer *x, enum
     return 0;
 }
 
-static HL_NOINLINE int transfer(const struct hl_xfer *x, enum hl_op_what what)
-{
-    return transfer_pieces(NULL, x, what);
-}
-
-static HL_NOINLINE int transfer_on(struct hl_lane *lane, const struct hl_xfer *x, enum hl_op_what what)
-{
-    return transfer_pieces(lane, x, what);
-}
-
 int hl_lane_write(const struct hl_xfer *x)
 {
-    return HL_LIKELY(transfer_at_once(x, false, false)) ? 0 : transfer(x, HL_ISSUE_WRITE);
+    return HL_LIKELY(transfer_at_once(x, false, false)) ? 0 : transfer(NULL, x, HL_ISSUE_WRITE);
 }
 
 int hl_lane_read(const struct hl_xfer *x)
 {
-    return HL_LIKELY(transfer_at_once(x, true, false)) ? 0 : transfer(x, HL_ISSUE_READ);
+    return HL_LIKELY(transfer_at_once(x, true, false)) ? 0 : transfer(NULL, x, HL_ISSUE_READ);
 }
 
 int hl_lane_write_on(struct hl_lane *lane, const struct hl_xfer *x)
@@ -462,7 +452,7 @@ int hl_lane_write_on(struct hl_lane *lane, const struct hl_xfer *x)
     if (lane == NULL) {
         return hl_lane_write(x);
     }
-    return HL_LIKELY(transfer_at_once_on(lane, x, false, false)) ? 0 : transfer_on(lane, x, HL_ISSUE_WRITE);
+    return HL_LIKELY(transfer_at_once_on(lane, x, false, false)) ? 0 : transfer(lane, x, HL_ISSUE_WRITE);
 }
 
 int hl_lane_read_on(struct hl_lane *lane, const struct hl_xfer *x)
@@ -470,7 +460,7 @@ int hl_lane_read_on(struct hl_lane *lane, const struct hl_xfer *x)
     if (lane == NULL) {
         return hl_lane_read(x);
     }
-    return HL_LIKELY(transfer_at_once_on(lane, x, true, false)) ? 0 : transfer_on(lane, x, HL_ISSUE_READ);
+    return HL_LIKELY(transfer_at_once_on(lane, x, true, false)) ? 0 : transfer(lane, x, HL_ISSUE_READ);
 }
 
 bool hl_lane_write_word(struct hl_lane *own, const struct hl_xfer *x)
