@@ -77,29 +77,31 @@ bool hl_flush_begin(struct hl_win *w, int target, enum hl_lane_scope scope, int 
     return w->detour || target < 0 || hl_target_is_far(&w->targets[target]);
 }
 
-/* Of a window with FAR targets, that takes the long way, or with a dead target. */
-static HL_NOINLINE int flush_waiting(struct hl_win *w, int target, enum hl_lane_scope scope)
+HL_INLINE void fence_mapped(const struct hl_win *w, enum hl_lane_scope scope)
 {
-    int dead;
-    if (!hl_flush_begin(w, target, scope, &dead)) {
-        return dead;
-    }
-    hl_mode_enter(w);
-    hl_lane_flush(target < 0 ? -1 : hl_win_world(w, target), scope);
-    int rc = hl_flush_take_errors(w, target);
-    hl_mode_leave(w);
-    return rc != 0 ? rc : dead;
-}
-
-HL_INLINE int flush_targets(struct hl_win *w, int target, enum hl_lane_scope scope)
-{
-    /* relaxed: what it tells of a death has no order. */
-    bool waits = hl_a8_load_relaxed(&w->waits) != 0 && !(HL_FAULT(flush_local_open) && scope == HL_LOCAL);
-    int rc = HL_UNLIKELY(waits) ? flush_waiting(w, target, scope) : 0;
     if (scope == HL_REMOTE && w->mapped) {
         hl_near_fence();
     }
-    return rc;
+}
+
+/* Of one target, or of all (-1), when that is allowed. It waits in windows with FAR targets, that take the
+ * long way, or with a dead target; the others' flush is the fence. */
+HL_INLINE int flush_targets(struct hl_win *w, int target, enum hl_lane_scope scope)
+{
+    /* relaxed: what it tells of a death has no order. */
+    if (HL_LIKELY(hl_a8_load_relaxed(&w->waits) == 0) || (HL_FAULT(flush_local_open) && scope == HL_LOCAL)) {
+        fence_mapped(w, scope);
+        return 0;
+    }
+    int dead, rc = 0;
+    if (hl_flush_begin(w, target, scope, &dead)) {
+        hl_mode_enter(w);
+        hl_lane_flush(target < 0 ? -1 : hl_win_world(w, target), scope);
+        rc = hl_flush_take_errors(w, target);
+        hl_mode_leave(w);
+    }
+    fence_mapped(w, scope);
+    return rc != 0 ? rc : dead;
 }
 
 void hl_win_keep_error(struct hl_win *w, int target, int rc)
@@ -142,7 +144,7 @@ int hl_flush_check_all(struct hl_win *w)
     return locks ? 0 : flush_error(w, -1);
 }
 
-/* A flush that is not just a fence: of a FAR target, of one target locked by itself, or an error. */
+/* A call that is not just a fence: for a FAR target, for one that is locked by itself, or an error. */
 static HL_NOINLINE int flush_any(int target, MPI_Win win, enum hl_lane_scope scope, const char *func)
 {
     struct hl_win *w = hl_win_of(win);
@@ -154,50 +156,59 @@ static HL_NOINLINE int flush_any(int target, MPI_Win win, enum hl_lane_scope sco
     return hl_win_end(win, func, rc);
 }
 
-HL_INLINE int flush_one(int target, MPI_Win win, enum hl_lane_scope scope, const char *func)
+/* The same for all targets. */
+static HL_NOINLINE int flush_each(MPI_Win win, enum hl_lane_scope scope, const char *func)
 {
     struct hl_win *w = hl_win_of(win);
-    if (HL_LIKELY(w != NULL && (uint32_t)target < (uint32_t)w->size && hl_epoch_is_fenced(&w->epoch))) {
-        if (scope == HL_REMOTE) {
-            hl_near_fence();
-        }
-        return MPI_SUCCESS;
-    }
-    return flush_any(target, win, scope, func);
+    int rc = hl_flush_check_all(w);
+    rc = rc == 0 ? flush_targets(w, -1, scope) : rc;
+    return hl_win_end(win, func, rc);
 }
 
-HL_INLINE int flush_each(MPI_Win win, enum hl_lane_scope scope, const char *func)
+/* All targets are mapped and locked: a flush of them, or of one, is a fence of the processor. */
+HL_INLINE bool is_only_fence(const struct hl_win *w)
 {
-    struct hl_win *w = hl_win_of(win);
-    if (HL_UNLIKELY(w == NULL || (hl_epoch_mode_of(&w->epoch) & (HL_EPOCH_ALL | HL_EPOCH_LOCKS)) == 0)) {
-        return hl_win_raise(w, win, func, flush_error(w, -1));
-    }
-    int rc = flush_targets(w, -1, scope);
-    return hl_win_end(win, func, rc);
+    return w != NULL && hl_epoch_is_fenced(&w->epoch);
+}
+
+HL_INLINE bool is_only_fence_of(const struct hl_win *w, int target)
+{
+    return is_only_fence(w) && (uint32_t)target < (uint32_t)w->size;
 }
 
 HL_API(MPI_Win_flush);
 int PMPI_Win_flush(int rank, MPI_Win win)
 {
-    return flush_one(rank, win, HL_REMOTE, "MPI_Win_flush");
+    if (HL_LIKELY(is_only_fence_of(hl_win_of(win), rank))) {
+        hl_near_fence();
+        return MPI_SUCCESS;
+    }
+    return flush_any(rank, win, HL_REMOTE, "MPI_Win_flush");
 }
 
 HL_API(MPI_Win_flush_all);
 int PMPI_Win_flush_all(MPI_Win win)
 {
+    if (HL_LIKELY(is_only_fence(hl_win_of(win)))) {
+        hl_near_fence();
+        return MPI_SUCCESS;
+    }
     return flush_each(win, HL_REMOTE, "MPI_Win_flush_all");
 }
 
 HL_API(MPI_Win_flush_local);
 int PMPI_Win_flush_local(int rank, MPI_Win win)
 {
-    return flush_one(rank, win, HL_LOCAL, "MPI_Win_flush_local");
+    return HL_LIKELY(is_only_fence_of(hl_win_of(win), rank))
+               ? MPI_SUCCESS
+               : flush_any(rank, win, HL_LOCAL, "MPI_Win_flush_local");
 }
 
 HL_API(MPI_Win_flush_local_all);
 int PMPI_Win_flush_local_all(MPI_Win win)
 {
-    return flush_each(win, HL_LOCAL, "MPI_Win_flush_local_all");
+    return HL_LIKELY(is_only_fence(hl_win_of(win))) ? MPI_SUCCESS
+                                                    : flush_each(win, HL_LOCAL, "MPI_Win_flush_local_all");
 }
 
 HL_API(MPI_Win_sync);

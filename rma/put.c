@@ -7,27 +7,17 @@
 
 /* ---- beside the short way ---- */
 
-/* Asks for the target's lock first, or goes by no lane: private memory of this node. */
-static HL_NOINLINE int move_slowly(struct hl_win *w, int target, const struct hl_xfer *x, enum hl_dir dir,
-                                   const char *func)
+/* May lanes reach the target now? Else it is private memory of this node, or its lock is to be asked for. */
+HL_INLINE bool lanes_reach(const struct hl_win *w, int target)
+{
+    return hl_target_is_plain_far(&w->targets[target]) && hl_epoch_holds_at_once(&w->epoch, target);
+}
+
+static HL_NOINLINE int move_slowly(struct hl_win *w, int target, const struct hl_xfer *x, enum hl_dir dir)
 {
     struct hl_move m = {.win = w, .origin = x->buf, .target = target, .dir = dir};
     uint64_t at = x->addr - (w->targets[target].where & ~HL_TARGET_BITS);
-    return hl_win_end((MPI_Win)(void *)w, func, hl_win_far(&m, at, x->len));
-}
-
-/* What joins no chain that is open already: an operation of its own, or the first of a chain. Described
- * before it is known that the target is FAR, which costs the short ways no register. */
-HL_INLINE int issue_far(void *origin, size_t len, const char *func, int target, uint64_t where,
-                        struct hl_win *w, enum hl_dir dir)
-{
-    const struct hl_target *t = &w->targets[target];
-    struct hl_xfer x = hl_win_far_xfer(w, target, t, where & ~HL_TARGET_BITS, origin, len);
-    if (HL_UNLIKELY(!hl_target_is_plain_far(t) || !hl_epoch_holds_at_once(&w->epoch, target))) {
-        return move_slowly(w, target, &x, dir, func);
-    }
-    int rc = dir == HL_PUT ? hl_lane_write(&x) : hl_lane_read(&x);
-    return hl_win_end((MPI_Win)(void *)w, func, rc);
+    return hl_win_far(&m, at, x->len);
 }
 
 /* Notes this put, so that the thread's next one to the same target can go the same way. */
@@ -43,10 +33,14 @@ HL_INLINE void remember_put(struct hl_win *w, int target, int64_t count, MPI_Dat
                                            .target = target});
 }
 
+/* What joins no chain that is open already: an operation of its own, or the first of a chain. Described
+ * before it is known that lanes reach the target, which costs the short ways no register. */
 static HL_NOINLINE int put_direct(void *origin, size_t len, const char *func, int target, uint64_t where,
                                   struct hl_win *w)
 {
-    return issue_far(origin, len, func, target, where, w, HL_PUT);
+    struct hl_xfer x = hl_win_far_xfer(w, target, &w->targets[target], where & ~HL_TARGET_BITS, origin, len);
+    int rc = HL_LIKELY(lanes_reach(w, target)) ? hl_lane_write(&x) : move_slowly(w, target, &x, HL_PUT);
+    return hl_win_end((MPI_Win)(void *)w, func, rc);
 }
 
 /* Puts into memory that is not mapped. A chain with a record of this target proves that the target's lock is
@@ -102,7 +96,9 @@ HL_INLINE int get_now(void *origin, size_t len, const char *func, int target, ui
     if (HL_LIKELY(hl_lane_get_short(hl_win_token(w, target), where & ~HL_TARGET_BITS, origin, len))) {
         return MPI_SUCCESS;
     }
-    return issue_far(origin, len, func, target, where, w, HL_GET);
+    struct hl_xfer x = hl_win_far_xfer(w, target, &w->targets[target], where & ~HL_TARGET_BITS, origin, len);
+    int rc = HL_LIKELY(lanes_reach(w, target)) ? hl_lane_read(&x) : move_slowly(w, target, &x, HL_GET);
+    return hl_win_end((MPI_Win)(void *)w, func, rc);
 }
 
 static HL_NOINLINE int get_behind(void *origin, size_t len, const char *func, int target, uint64_t where,
