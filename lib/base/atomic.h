@@ -1,12 +1,13 @@
-/* All atomic accesses of the library, as functions named by their order. The types keep plain accesses out.
+/* All atomic accesses of the library, as functions that are named by their order. The types prevent
+ * plain accesses.
  *
  *   load_relaxed load_acquire, store_relaxed store_release     ordinary loads and stores
  *   xchg_acquire xchg_full, cas_acquire cas_full,              read-modify-writes;
  *   add_relaxed add_full, and_full or_full xor_full            full = sequentially consistent
  *   hl_fence_acquire hl_fence_release hl_fence_full            fences; full costs a bus transaction
  *
- * cas returns true when *expected was there and `desired` is now; else *expected holds what was there.
- * A build with -Datomics=X wraps these by atomic_X.h: counting, scheduled, tsan. */
+ * cas returns true when the value was *expected and is `desired` now; else it sets *expected to the value.
+ * A build with -Datomics=X wraps these by atomic_X.h: counting, directory, scheduled, tsan. */
 #ifndef HL_ATOMIC_H
 #define HL_ATOMIC_H
 
@@ -23,7 +24,7 @@
 #define HL_CPU_PAUSE() __asm__ volatile("" ::: "memory")
 #endif
 
-/* may_alias: user memory in windows is accessed through these as well. */
+/* may_alias: user memory in windows is also accessed through these types. */
 typedef struct {
     uint8_t v;
 } __attribute__((may_alias)) hl_a8;
@@ -317,8 +318,9 @@ HL_INLINE uint64_t hl_a64_or_release(hl_a64 *p, uint64_t bits)
     return __atomic_fetch_or(&p->v, bits, __ATOMIC_RELEASE);
 }
 
-/* 8 bytes at any address: where it is aligned one relaxed access, elsewhere as the CPU likes. Where every
- * address may be accessed that is one instruction without a question; volatile keeps it one. */
+/* 8 bytes at any address: one relaxed access where it is aligned, else an access of no certain order or
+ * size. On CPUs that can access any address it is one instruction in either case, without a branch;
+ * volatile keeps it one. */
 #if (defined(__x86_64__) || defined(__aarch64__)) && !defined(__SANITIZE_THREAD__)
 typedef uint64_t hl_any64 __attribute__((may_alias, aligned(1)));
 
@@ -352,10 +354,10 @@ HL_INLINE void hl_any64_store_relaxed(void *p, uint64_t value)
 }
 #endif
 
-/* hl_a128: two words that some CPUs exchange at once. ThreadSanitizer's hooks, which the directory uses too,
- * do not see the instruction, so their builds do without it. */
+/* hl_a128: two words that some CPUs exchange at once. ThreadSanitizer's hooks, which the directory variant
+ * uses, too, do not see the instruction, so builds with them do not have it. */
 #if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
-/* Asks the CPU: in a virtual machine that takes microseconds. */
+/* True when the CPU can do it. In a virtual machine this takes microseconds. */
 HL_INLINE bool hl_a128_is_there(void)
 {
     uint32_t a = 1, b, c = 0, d;
@@ -363,7 +365,7 @@ HL_INLINE bool hl_a128_is_there(void)
     return (c & (1u << 13)) != 0; /* CMPXCHG16B */
 }
 
-/* What is there, each word from some moment: for an exchange, which proves it. */
+/* Reads both words, perhaps at different moments: a guess, which a compare-and-swap must prove. */
 HL_INLINE void hl_a128_load_relaxed(const hl_a128 *p, uint64_t words[2])
 {
     typedef uint64_t both __attribute__((vector_size(16), may_alias));
@@ -394,7 +396,7 @@ HL_INLINE void hl_a128_load_relaxed(const hl_a128 *p, uint64_t words[2])
 
 HL_INLINE bool hl_a128_cas_acquire(hl_a128 *p, uint64_t expected[2], const uint64_t desired[2])
 {
-    return false; /* never called */
+    return false; /* is never called */
 }
 #endif
 
@@ -456,8 +458,8 @@ HL_INLINE void hl_fence_full(void)
 }
 #endif
 
-/* A full fence for who has just done a read-modify-write with full order: on x86 that was one already,
- * elsewhere it orders only what is before and behind its own word. */
+/* A full fence right behind a read-modify-write with full order. On x86 that was a fence already, so this
+ * costs nothing; elsewhere it orders only accesses around its own word. */
 #if defined(__x86_64__) || defined(__i386__)
 HL_INLINE void hl_fence_behind_full(void)
 {
@@ -476,9 +478,9 @@ HL_INLINE void hl_pause(void)
     HL_CPU_PAUSE();
 }
 
-/* Memory that goes from one thread of ours to another by way of another process (a message to it, its
- * answer): that order is real, but ThreadSanitizer sees one process only. Giver and taker name the memory;
- * only the tsan variant does anything. */
+/* For memory that one thread of this process hands to another one through another process (by a message to it
+ * and its answer). That order is real, but ThreadSanitizer sees only one process. Giver and taker name the
+ * memory; only the tsan variant does anything. */
 HL_INLINE void hl_handover_give(const void *memory)
 {
     (void)memory;

@@ -1,25 +1,25 @@
-/* The list of counted places. */
+/* Build variant "counting": the list of counted places. */
 #include "atomic.h"
 
 #include <stddef.h>
 #include <stdio.h>
 
 static struct hl_atomic_site *sites; /* atomic: head of an append-only list */
-static __thread uint64_t mine;       /* passages of this thread */
+static __thread uint64_t mine;       /* accesses of this thread */
 
 static void link_site(struct hl_atomic_site *site)
 {
     struct hl_atomic_site *head = __atomic_load_n(&sites, __ATOMIC_RELAXED);
     do {
         site->next = head;
-        /* release: publishes the site's fields; pairs with the acquire of the readers below. */
+        /* release: publishes the site's fields; pairs with the acquire in the readers, hotlane_atomic_.... */
     } while (!__atomic_compare_exchange_n(&sites, &head, site, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
 void hl_atomic_hit(struct hl_atomic_site *site)
 {
     mine++;
-    /* relaxed: a counter. The first passage of a site links it; exactly one thread sees zero. */
+    /* relaxed: only a count. The first access links the site: exactly one thread sees zero. */
     if (__atomic_fetch_add(&site->hits, 1, __ATOMIC_RELAXED) == 0) {
         link_site(site);
     }

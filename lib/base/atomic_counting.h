@@ -4,26 +4,26 @@
 #ifndef HL_ATOMIC_COUNTING_H
 #define HL_ATOMIC_COUNTING_H
 
-/* One place in the source. Linked into a list the first time it is passed. */
+/* One place in the source. Its first access links it into a list. */
 struct hl_atomic_site {
     const char *file;
     int line;
     const char *what;
-    uint64_t hits;   /* atomic: passages since start; the first one links the site */
+    uint64_t hits;   /* atomic: accesses since start */
     uint64_t before; /* hits at the last reset */
     struct hl_atomic_site *next;
 };
 
-/* Counts one passage. Any thread. */
+/* Counts one access. Any thread. */
 void hl_atomic_hit(struct hl_atomic_site *site);
 
 /* Sum of all sites since start or the last reset; any thread. Exported for the programs under perf/. */
 HL_PUBLIC uint64_t hotlane_atomic_total(void);
-/* Passages of the calling thread since its start: what one call costs while other threads go about their
- * work. */
+/* Counted accesses of the calling thread since its start: they show what one call costs while other
+ * threads work. */
 HL_PUBLIC uint64_t hotlane_atomic_mine(void);
 HL_PUBLIC void hotlane_atomic_reset(void);
-/* Prints "hits file:line what" for every site with hits to a file descriptor. */
+/* Prints "hits file:line what" for every site that was accessed since the last reset to a file descriptor. */
 HL_PUBLIC void hotlane_atomic_report(int fd);
 
 #define HL_SITE_NAME2(line) hl_site_##line

@@ -1,5 +1,6 @@
-/* The directory of cache lines, and its scheduler. Threads are true ones with a baton, so that all that is a
- * thread's own (variables, keys, the stack's bounds) is as ever. */
+/* Build variant "directory": the directory of cache lines, and its scheduler. Its threads are real
+ * ones, of which the one with the baton runs, so that thread-local variables, keys and bounds of stacks
+ * are as usual. */
 #include "atomic.h"
 
 #include <errno.h>
@@ -12,11 +13,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* Costs that no machine's three numbers say: a guess, which counts do not depend on. */
+/* Costs that the numbers of a machine do not include. They are guesses; counts do not depend on them. */
 #define SYSCALL_NS 500
 #define WAKE_NS 5000
 #define PAUSE_NS 20
-#define MANY_ATOMICS 2000 /* by turns: who has made so many within an operation waits for somebody */
+#define MANY_ATOMICS 2000 /* by turns: after so many in one operation a thread surely waits for another */
 
 enum state { RUNS, SLEEPS, MEETS, ENDED };
 
@@ -26,9 +27,9 @@ struct baton_thread {
     int index, cache;
     enum state state;
     bool woken, uncounted;
-    const void *on; /* sleeps on it, perhaps until `clock` */
-    double clock, lay_down;
-    unsigned long atomics; /* since its operation began */
+    const void *on;         /* the address on which it sleeps, perhaps until `clock`; NULL: none */
+    double clock, lay_down; /* its time; when it went to sleep; nanoseconds */
+    unsigned long atomics;  /* since its operation began */
     struct hl_directory_counts counts;
 };
 
@@ -37,14 +38,14 @@ static struct {
     struct baton_thread *threads;
     sem_t over;
     int meeting;
-    double begun, horizon; /* horizon: by time, nobody else's clock is below it */
+    double begun, horizon; /* when counting began; by time: no other thread's clock is below the horizon */
     void (*fn)(void *, int);
     void *arg;
 } run;
 
 static __thread struct baton_thread *self __attribute__((tls_model("initial-exec")));
 
-/* ---- tables: of lines, and of lines with places ---- */
+/* ---- two tables: one of lines, one of pairs of a line and a place in the code ---- */
 
 struct keyed_row {
     uint64_t a, b; /* the key; a is never 0 */
@@ -57,10 +58,10 @@ static struct table {
 
 struct counted_line {
     struct keyed_row key;
-    int owner; /* the one cache that holds it and may change it, -1: none or several */
-    int holders;
-    double busy;     /* until then it is on its way */
-    uint64_t held[]; /* a bit for each cache */
+    int owner;       /* the one cache that holds it and may change it, -1: none or several */
+    int holders;     /* number of caches that hold it */
+    double busy;     /* it is under way until then */
+    uint64_t held[]; /* bit i: cache i holds it */
 };
 
 struct place {
@@ -68,7 +69,7 @@ struct place {
     uint64_t n[2]; /* reads, writes */
 };
 
-/* Not of malloc's: the program's memory shall lie as if nobody counted. */
+/* Memory that does not come from malloc, so that the program's own memory lies as without counting. */
 static void *pages(size_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -130,7 +131,8 @@ static struct keyed_row *row_of(struct table *t, uint64_t a, uint64_t b)
 
 /* ---- the scheduler ---- */
 
-/* The runnable thread with the smallest clock but `but`, and with the lowest number among equals. */
+/* The runnable thread, other than `but`, with the smallest clock; of equal ones that with the lowest
+ * number. */
 static struct baton_thread *earliest(const struct baton_thread *but)
 {
     struct baton_thread *found = NULL;
@@ -160,7 +162,7 @@ static void await_turn(sem_t *turn)
     }
 }
 
-/* Somebody else has the baton now; NULL: nobody can run. */
+/* Chooses the next thread, which may be this one, and gives it the baton. NULL: no thread can run. */
 static struct baton_thread *pass_on(const struct baton_thread *me)
 {
     struct baton_thread *next = run.m.by_time ? earliest(NULL) : after(me);
@@ -196,7 +198,7 @@ static void look_at_clocks(struct baton_thread *me)
 
 /* ---- accesses ---- */
 
-/* Whether `cache` must have the line brought. */
+/* Moves a line to `cache`, `alone` to change it. True when the line must be transferred. */
 static bool move_line(struct counted_line *l, int cache, bool alone)
 {
     uint64_t bit = UINT64_C(1) << (cache & 63), *held = &l->held[cache >> 6];
@@ -227,7 +229,7 @@ static void touch_line(struct baton_thread *t, uint64_t number, enum hl_director
     if (!move_line(l, t->cache, alone)) {
         return;
     }
-    /* Copies for readers go side by side; whoever wants it alone, or has changed it, is one at a time. */
+    /* Copies for readers travel side by side; transfers from or to a cache that changes the line queue up. */
     double start = waits && l->busy > t->clock ? l->busy : t->clock;
     t->clock = start + run.m.transfer_ns;
     if (waits) {
@@ -330,7 +332,7 @@ int hl_directory_wake(const void *on, int most)
     }
     if (n > 0) {
         t->clock += SYSCALL_NS;
-        run.horizon = 0; /* not known any more */
+        run.horizon = 0; /* not known any more: look at once */
     }
     return n;
 }
@@ -397,7 +399,7 @@ static void *await_and_run(void *arg)
     return NULL;
 }
 
-/* On one CPU, since they run in turn. */
+/* Starts a thread on the calling thread's CPU: all threads share it, since they run in turn. */
 static int start_in_turn(struct baton_thread *t)
 {
     pthread_attr_t attr;
@@ -442,7 +444,7 @@ int hl_directory_run(const struct hl_directory_machine *machine, void (*fn)(void
         sem_init(&t->turn, 0, 0);
         rc = start_in_turn(t);
         if (rc != 0) {
-            return rc; /* those that were started wait for ever: the program is to end */
+            return rc; /* threads already started wait for ever: the program must end */
         }
     }
     run.horizon = 0;
@@ -537,8 +539,8 @@ HOOKS(16)
 RANGE(read, HL_DIRECTORY_READ)
 RANGE(write, HL_DIRECTORY_WRITE)
 
-/* The order that was asked for is not looked at: one thread runs at a time, and on x86 only stores with full
- * order differ, which the library has none of. */
+/* The order of an access is ignored: only one thread runs at a time, and on x86 only stores with full order
+ * would cost more, which the library does not use. */
 #define LOAD_STORE(bits)                                                                                     \
     uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *p, int order);                  \
     uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *p, int order)                   \

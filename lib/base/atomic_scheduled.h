@@ -3,9 +3,10 @@
 #ifndef HL_ATOMIC_SCHEDULED_H
 #define HL_ATOMIC_SCHEDULED_H
 
-/* Lets the scheduler choose who goes on; nothing in threads that are not under it. */
+/* Lets the scheduler choose which thread goes on. Does nothing in threads that are not under it. */
 void hl_interleave_point(void);
-/* The same for one that waits: another one has to go on. */
+/* Lets the scheduler choose another thread, since this one waits. Does nothing in threads that are not
+ * under it. */
 void hl_interleave_pause(void);
 
 #define hl_a8_load_relaxed(p) (hl_interleave_point(), (hl_a8_load_relaxed)(p))

@@ -1,4 +1,4 @@
-/* The word that stands for all fences. */
+/* Build variant "tsan": the word that stands for all fences. */
 #include "atomic.h"
 
 hl_a32 hl_tsan_fence_word;

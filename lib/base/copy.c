@@ -1,18 +1,18 @@
-/* Copies into memory that another core reads next: past the caches where that is faster. */
+/* Copies into memory that another core reads next; they go past the caches where that is faster. */
 #include "copy.h"
 
 #include "util.h"
 
-#define SLOW_NS 4      /* for a line: 16 GB/s, half of what memory takes from one core */
-#define EVERY 32       /* copies, one is timed */
-#define EVERY_SLOW 512 /* copies past the caches, a trial */
+#define SLOW_NS 4      /* a slower line is slow: 16 GB/s, half of what memory takes from one core */
+#define EVERY 32       /* ordinary copies before one is timed */
+#define EVERY_SLOW 512 /* copies past the caches before a trial */
 #define TRIAL 16       /* ordinary copies before the timed one: twice the buffers that are used in turn */
-#define AHEAD 8192     /* bytes asked for at once: fewer lines than a core can wait for cost time */
+#define AHEAD 8192     /* bytes fetched at once: with fewer lines than a core can wait for, time is lost */
 
 #ifdef __SSE2__
 #include <immintrin.h>
 
-/* Whole lines, with the fewest stores: lines that are put together from several leave the core later. */
+/* Copies whole lines with the fewest stores: a line that takes more stores leaves the core later. */
 __attribute__((target("avx"))) static void stream_halves(char *to, const char *from, size_t n)
 {
     for (size_t i = 0; i < n; i += HL_COPY_LINE) {
@@ -45,7 +45,7 @@ static void copy_streaming(char *to, const char *from, size_t n)
     } else {
         stream_quarters(to, from, n);
     }
-    _mm_sfence(); /* such stores are ordered by nothing else, a release store included */
+    _mm_sfence(); /* nothing else orders such stores, not even a release store */
 }
 #else
 static void copy_streaming(char *to, const char *from, size_t n)
@@ -70,7 +70,7 @@ void hl_copy_judge(struct hl_copy_out *o, size_t n, uint64_t ns)
 {
     bool slow = ns * HL_COPY_LINE > n * SLOW_NS;
 
-    o->since = slow && !o->past && !o->doubt ? EVERY : 0; /* it may have been interrupted: again at once */
+    o->since = slow && !o->past && !o->doubt ? EVERY : 0; /* perhaps interrupted: time the next copy, too */
     o->past = slow && (o->past || o->doubt);
     o->doubt = slow;
 }

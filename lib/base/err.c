@@ -15,7 +15,7 @@ static _Thread_local char said_text[HL_ERR_TEXT];
 int hl_err_say(int code, const char *fmt, ...)
 {
     va_list args;
-    char *text = malloc(sizeof said_text); /* what was said before may be among the arguments */
+    char *text = malloc(sizeof said_text); /* the last text may be among the arguments */
     va_start(args, fmt);
     vsnprintf(text != NULL ? text : said_text, sizeof said_text, fmt, args);
     va_end(args);
@@ -33,7 +33,7 @@ int hl_err_say(int code, const char *fmt, ...)
 
 int hl_err_say_none(int code, const char *noun, const void *handle)
 {
-    /* No two of them have the same value: also one of another kind of object is named. */
+    /* All have different values, so a null handle of another kind of object is named, too. */
     static const struct {
         const void *handle;
         const char *name;
@@ -76,7 +76,7 @@ bool hl_err_is_limited(int resource)
     return getrlimit((__rlimit_resource_t)resource, &r) == 0 && r.rlim_cur != RLIM_INFINITY;
 }
 
-/* The kernel does not say which limit it was. */
+/* Names the limits of memory that are set: the kernel does not say which one was met. */
 static const char *hint_of_memory(void)
 {
     bool space = hl_err_is_limited(RLIMIT_AS), data = hl_err_is_limited(RLIMIT_DATA);

@@ -1,5 +1,4 @@
-/* Error codes of all internal functions, and the place where the first one to know a cause leaves its words.
- */
+/* Error codes of all internal functions, and the texts that go with them. */
 #ifndef HL_ERR_H
 #define HL_ERR_H
 
@@ -7,9 +6,9 @@
 
 #include <stdbool.h>
 
-/* One row an error: name, number, words used when nobody left better ones. The first rows carry the numbers
- * of MPI's error classes (MPI 5.0, section 9.4): the class of such a code is its negative. The last ones
- * never reach a user. */
+/* One row for each error: name, number, words that are used when no function has left better ones. The first
+ * rows have the numbers of MPI's error classes (MPI 5.0, section 9.4): the class of such a code is its
+ * negative. The last rows never reach a user. */
 #define HL_ERR_ROWS(X)                                                                                       \
     X(BUFFER, 1, "invalid buffer")                                                                           \
     X(COUNT, 2, "invalid count")                                                                             \
@@ -82,37 +81,36 @@ enum hl_err {
 #undef HL_ERR_ENUM
 };
 
-/* Codes below this are those that users add to MPI's and return from their functions: MPI's code is the
- * negative (above MPI_ERR_LASTCODE). */
+/* Codes below this are those that users add to MPI's and return from their functions: the negative is MPI's
+ * code, above MPI_ERR_LASTCODE. */
 #define HL_ERR_USERS (-16383)
 
-#define HL_ERR_TEXT 1024 /* room for any words, with the end */
+#define HL_ERR_TEXT 1024 /* bytes for any text, with the final zero */
 
-/* Leaves the cause of an error for whoever reports it, in a buffer of the calling thread, and returns `code`.
- * Called once, by the function that first knows the cause, with the values: `return hl_err_say(HL_ERR_RANK,
- * ...)`. */
+/* Keeps the text of an error in a buffer of the calling thread, for the code that reports it, and returns
+ * `code`. The function that first knows the cause calls it, once, with the values: `return
+ * hl_err_say(HL_ERR_RANK, ...)`. The text of HL_ERR_NO_MEM gets a hint at limits. */
 int hl_err_say(int code, const char *fmt, ...) HL_COLD HL_PRINTF(2, 3);
 
-/* The same of a handle behind which there is no object: names the null handle that it is ("the datatype is
- * MPI_DATATYPE_NULL"). `noun`: what it should be, e.g. "datatype". */
+/* hl_err_say for a handle without an object: names the null handle ("the datatype is MPI_DATATYPE_NULL").
+ * `noun`: what the handle should be, e.g. "datatype". */
 int hl_err_say_none(int code, const char *noun, const void *handle) HL_COLD;
 
-/* The words left by the calling thread's last hl_err_say if it had this code, else the row's general words.
- */
+/* The text of the calling thread's last hl_err_say if that had this code, else the row's general words. */
 const char *hl_err_text(int code);
 
-/* What to do about an errno that a limit or a sandbox causes: words that begin with a blank and stand in
- * brackets, "" for other numbers. */
+/* A hint at what to do about an errno that a limit or a sandbox has caused: " (...)"; "" for other
+ * numbers. */
 const char *hl_err_hint(int error);
 
-/* Is this resource (RLIMIT_*) of the process limited? */
+/* True when this resource (RLIMIT_*) of the process is limited. */
 bool hl_err_is_limited(int resource);
 
-/* The row's general words for a code (or for an MPI class, given as its negative). Never NULL. */
+/* The row's general words for a code, or for an MPI class, given as its negative. Never NULL. */
 const char *hl_err_words(int code);
 
-/* MPI error class of a code: 1..62, or a user's code; what is no class of MPI becomes MPI_ERR_OTHER's
- * number. */
+/* MPI error class of a code: 1..62, or a user's code. For a code that is no class of MPI, that of
+ * MPI_ERR_OTHER. */
 int hl_err_class(int code);
 
 #endif

@@ -1,4 +1,4 @@
-/* Which defect is planted (builds with the option `faults` only). */
+/* The planted defect, in builds with the option `faults` only. */
 #include "fault.h"
 
 #include "err.h"

@@ -1,6 +1,6 @@
-/* Planted defects, to see whether the tests find them. Only builds with the option `faults` have them, and
- * they show at most one at a time, the one that HOTLANE_FAULT names; in other builds HL_FAULT is the constant
- * false and nothing of this is compiled. */
+/* Planted defects, to see whether the tests find them. Only builds with the option `faults` have them; they
+ * show at most one at a time, the one that HOTLANE_FAULT names. In other builds HL_FAULT is the constant
+ * false, and none of this is compiled. */
 #ifndef HL_FAULT_H
 #define HL_FAULT_H
 
@@ -29,8 +29,8 @@
     X(chain_last, "the last of several chained operations is dropped")                                       \
     X(chain_answer, "a chained get is answered with a byte too little")
 
-/* The same of messages. tests/mpi/p2p_faults.py finds each of them, but leave_deaf and ask_once, which
- * only some interleavings show: tests/interleave/test_inbox.c. */
+/* Y(name, "what is wrong") for messages. tests/mpi/p2p_faults.py finds each of them, except leave_deaf and
+ * ask_once, which only some interleavings show: tests/interleave/test_inbox.c finds those. */
 #define HL_FAULT_MATCH_ROWS(Y)                                                                               \
     Y(port_wander, "messages of one pair leave by any port")                                                 \
     Y(poll_one, "who waits looks at one inbox only")                                                         \
@@ -58,7 +58,7 @@ enum hl_fault {
 extern enum hl_fault hl_fault_now; /* set once, before threads start */
 #define HL_FAULT(name) (hl_fault_now == HL_FAULT_##name)
 
-/* Plants the defect of this name, "" for none. HL_ERR_ARG for a name that is none. */
+/* Plants the defect of this name; "": none. Returns 0, or HL_ERR_ARG with the text for an unknown name. */
 int hl_fault_plant(const char *name);
 #else
 #define HL_FAULT(name) false

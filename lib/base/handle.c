@@ -1,4 +1,5 @@
-/* One reserved range, places handed out in order, freed places reused oldest first. */
+/* User handles: places of one reserved range, handed out in order; of freed ones the oldest is reused
+ * first. */
 #include "handle.h"
 
 #include "range.h"
@@ -7,7 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* All set once under lock before the first handle exists; read-only afterwards, but in a forked child. */
+/* Set once under lock before the first handle exists; read-only afterwards, except in a forked child. */
 char *hl_handle_base = (char *)1;
 size_t hl_handle_range;
 uintptr_t hl_handle_mask;
@@ -17,7 +18,7 @@ static struct hl_range range;                   /* guarded by lock */
 static size_t used;                             /* bytes handed out at least once; guarded by lock */
 static struct hl_handle *free_head, *free_tail; /* guarded by lock */
 
-/* Address space: 32 million objects, fewer where the process may not have that much. */
+/* Reserves address space for 32 million objects, or fewer where it is limited. */
 static bool reserve_handles(void)
 {
     if (!hl_range_reserve(&range, (size_t)16 << 30, (size_t)1 << 20, true)) {

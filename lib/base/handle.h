@@ -1,6 +1,5 @@
-/* User handles: addresses of objects in one reserved range of type-stable slabs (never unmapped), so that
- * garbage, freed and wrong-kind handles are told from good ones in a few instructions and without touching
- * unmapped memory. */
+/* User handles: addresses of objects in one reserved range that is never unmapped, so that invalid, freed and
+ * wrong-kind handles are told from good ones in a few instructions, without access to unmapped memory. */
 #ifndef HL_HANDLE_H
 #define HL_HANDLE_H
 
@@ -12,7 +11,7 @@
 #include <stdint.h>
 
 enum hl_kind {
-    HL_KIND_FREE = 0, /* the word of a freed or never used object */
+    HL_KIND_FREE = 0, /* a freed or never used object */
     HL_KIND_COMM,
     HL_KIND_GROUP,
     HL_KIND_TYPE,
@@ -39,53 +38,55 @@ struct hl_handle {
     struct hl_handle *next_free;
 };
 
-#define HL_HANDLE_SIZE 512 /* bytes of one object's place; larger parts hang on pointers */
+#define HL_HANDLE_SIZE 512 /* bytes of one object's place; larger data are reached through pointers */
 
-/* Takes a place for an object of `kind`: zeroed but for its struct hl_handle. The place freed longest ago is
- * reused first. Returns NULL when the range is exhausted. Any thread (a lock; not for hot paths). */
+/* Takes a place for an object of `kind`, zeroed but for its struct hl_handle. The place that was freed
+ * longest ago is reused first. Returns NULL when the range is exhausted. Any thread; it takes a lock,
+ * so not for hot paths. */
 void *hl_handle_new(enum hl_kind kind);
 
-/* Gives the place back; the handle is invalid from here on. */
+/* Gives the place back; the handle is invalid from now on. Any thread. */
 void hl_handle_free(void *object);
 
-/* The handle is invalid from here on; the place stays the object's. It waits for who is in hl_handle_find. */
+/* Makes the handle invalid; the object keeps its place. Waits until no thread is in hl_handle_find. Any
+ * thread. */
 void hl_handle_end(void *object);
 
-/* In a forked child: no handle of the parent's is good any more. */
+/* Makes all handles of the parent invalid, in a forked child. */
 void hl_handle_forget(void);
 
-/* The first living object of `kind` that `is` accepts, or NULL. Cold: looks at all places ever used, under
- * the lock (which `is` must not need): meanwhile no handle ends. */
+/* The first living object of `kind` that `is` accepts, or NULL. It looks at all places ever used, under the
+ * lock, which `is` must not take; no handle ends meanwhile. Any thread; not for hot paths. */
 void *hl_handle_find(enum hl_kind kind, bool (*is)(const void *object, const void *arg), const void *arg);
 
-/* The handles of one object that the user has: one more, and one less; false: all are back already. */
+/* Count the handles of one object that the user has: one more, or one less (false: the user has none). */
 HL_INLINE void hl_handles_give(hl_a32 *handles)
 {
-    hl_a32_add_relaxed(handles, 1); /* relaxed: counted only. */
+    hl_a32_add_relaxed(handles, 1); /* relaxed: only a count. */
 }
 
 HL_INLINE bool hl_handles_take_back(hl_a32 *handles)
 {
-    uint32_t had = hl_a32_load_relaxed(handles);                   /* relaxed: a guess for the exchange */
-    while (had != 0 && !hl_a32_cas_full(handles, &had, had - 1)) { /* full: rare. */
+    uint32_t had = hl_a32_load_relaxed(handles);                   /* relaxed: a guess for the exchange. */
+    while (had != 0 && !hl_a32_cas_full(handles, &had, had - 1)) { /* full: it is rare. */
     }
     return had != 0;
 }
 
-/* The range, reserved on first use at a multiple of its size; before that base is odd and mask 0, so that
- * every handle is judged bad. */
+/* The range, reserved with the first use at a multiple of its size. Before that the base is 1 and the mask 0,
+ * so that no handle is good. */
 extern char *hl_handle_base;
-extern size_t hl_handle_range;   /* its bytes */
-extern uintptr_t hl_handle_mask; /* bits that all places have in common */
+extern size_t hl_handle_range;   /* bytes of the range */
+extern uintptr_t hl_handle_mask; /* bits that are equal in the addresses of all places */
 
-/* The object behind a user's handle if it is a living one of `kind`, else NULL. Accepts any bit pattern. */
+/* The object behind a user's handle if it is a living one of `kind`, else NULL. Accepts any value. */
 HL_INLINE void *hl_handle_get(const void *handle, enum hl_kind kind)
 {
     if (HL_UNLIKELY(((uintptr_t)handle & hl_handle_mask) != (uintptr_t)hl_handle_base)) {
         return NULL;
     }
     struct hl_handle *h = (struct hl_handle *)(uintptr_t)handle;
-    __asm__("" : "+r"(h)); /* the compiler must not conclude anything from a handle that it knows to be bad */
+    __asm__("" : "+r"(h)); /* the compiler must not conclude anything from a constant bad handle */
     return HL_LIKELY(h->kind == (uint32_t)kind) ? h : NULL;
 }
 

@@ -1,6 +1,7 @@
-/* Threads are contexts of the calling thread (ucontext): handing over costs no sleep and no wake-up of the
- * kernel's. Each has its own copy of the program's thread-local variables, laid in their place while it runs;
- * those of the C library stay the calling thread's, and what a thread's exit would run does not run. */
+/* The scheduler of interleavings. Its threads are contexts of the calling thread (ucontext), so that a switch
+ * needs no system call for sleep or wake-up. Each has its own copy of the program's thread-local variables,
+ * which is put in their place while it runs. Those of the C library are shared, and functions that run at a
+ * thread's exit do not run. */
 #include "interleave.h"
 
 #include "atomic.h"
@@ -16,7 +17,7 @@
 
 struct thread {
     ucontext_t context;
-    char *locals; /* while another one runs */
+    char *locals; /* its thread-local variables while another thread runs */
     char *stack;
     bool alive;
     int index;
@@ -27,16 +28,16 @@ static struct {
     struct thread caller;
     int count, alive;
     uint64_t random;
-    struct hl_interleave_walk *walk; /* NULL: by `random` */
-    bool cut;                        /* a choice did not fit */
+    struct hl_interleave_walk *walk; /* NULL: `random` chooses */
+    bool cut;                        /* a run made more choices than fit */
     void (*fn)(void *, int);
     void *arg;
 } sched;
 
 /* The program's thread-local variables. */
 static struct {
-    char *at; /* the calling thread's */
-    const char *fresh;
+    char *at;          /* where they are in the calling thread */
+    const char *fresh; /* their initial values, `filled` bytes; the rest is zero */
     size_t size, filled;
 } locals;
 
@@ -53,7 +54,7 @@ static struct thread *alive_after(const struct thread *from, int skip)
     }
 }
 
-/* The walk's next choice of `of`. */
+/* The walk's next choice, from 0 to of - 1. */
 static int step(struct hl_interleave_walk *w, int of)
 {
     if (of <= 1 || w->depth == HL_INTERLEAVE_CHOICES) {
@@ -64,7 +65,7 @@ static int step(struct hl_interleave_walk *w, int of)
     return w->at[w->depth++];
 }
 
-/* Who goes on: `self` may (first choice), or cannot. */
+/* The thread that goes on: with `may_stay`, self is the first choice, else it must be another one. */
 static struct thread *choose_next(struct hl_interleave_walk *w, bool may_stay)
 {
     if (!may_stay) {
@@ -122,7 +123,7 @@ static void body(int index)
     go_to(t, --sched.alive == 0 ? &sched.caller : choose_thread(false));
 }
 
-/* The program itself comes first. */
+/* Called by dl_iterate_phdr, first for the program itself; returning 1 ends the search there. */
 static int find_locals(struct dl_phdr_info *object, size_t size, void *arg)
 {
     (void)size, (void)arg;
@@ -192,7 +193,7 @@ int hl_interleave_run(uint64_t seed, int threads, void (*fn)(void *arg, int thre
     return run_threads(threads, fn, arg);
 }
 
-/* The next sequence of choices: the last one that has a successor is raised, later ones begin anew. */
+/* Goes to the next sequence of choices: raises the last choice that can be raised; later ones begin at 0. */
 static bool next_sequence(struct hl_interleave_walk *w)
 {
     while (w->depth > 0 && w->at[w->depth - 1] + 1 == w->of[w->depth - 1]) {

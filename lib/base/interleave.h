@@ -1,7 +1,7 @@
-/* A deterministic scheduler of interleavings for builds with -Datomics=scheduled: of the threads under it
- * exactly one runs, and at every atomic access a generator chooses who goes on: by a seed, or every choice
- * in turn. The same seed, or the same choices, give the same interleaving. The threads are contexts of the
- * caller with thread-local variables of their own. Not reentrant. */
+/* A deterministic scheduler of interleavings, for builds with -Datomics=scheduled. Exactly one of its threads
+ * runs, and at every atomic access the scheduler chooses which one goes on: by a seed, or by all choices in
+ * turn. The same seed, or the same choices, give the same interleaving. Its threads are contexts within the
+ * calling thread, with their own thread-local variables. Not reentrant. */
 #ifndef HL_INTERLEAVE_H
 #define HL_INTERLEAVE_H
 
@@ -14,19 +14,19 @@ int hl_interleave_run(uint64_t seed, int threads, void (*fn)(void *arg, int thre
 
 #define HL_INTERLEAVE_CHOICES 4096
 
-/* A walk over all interleavings with at most `switches` places where a thread that could go on does not. At
- * a pause (hl_pause) and at a thread's end another thread goes on, which costs nothing. The caller sets
- * `switches` and leaves the rest zero. */
+/* A walk over all interleavings with at most `switches` switches, places where a thread that could go on does
+ * not. Where a thread pauses (hl_pause) or ends, another one goes on, which counts as no switch. The caller
+ * sets `switches` and leaves the rest zero. */
 struct hl_interleave_walk {
     int switches;
     int depth;                               /* choices that were made in the run */
     int left;                                /* switches left in the run */
-    unsigned char at[HL_INTERLEAVE_CHOICES]; /* which one */
-    unsigned char of[HL_INTERLEAVE_CHOICES]; /* of how many */
+    unsigned char at[HL_INTERLEAVE_CHOICES]; /* for each choice: which one was made */
+    unsigned char of[HL_INTERLEAVE_CHOICES]; /* for each choice: of how many */
 };
 
-/* Runs the next interleaving as above. *more: there is another one. Returns 0, HL_ERR_NO_MEM, or HL_ERR_OTHER
- * when a run makes more choices than fit (the walk is cut off there then, and not complete). */
+/* Runs fn in `threads` threads under the walk's next interleaving. *more: there is another one. Returns 0,
+ * HL_ERR_NO_MEM, or HL_ERR_OTHER when a run makes more choices than fit (the walk is not complete then). */
 int hl_interleave_next(struct hl_interleave_walk *walk, int threads, void (*fn)(void *arg, int thread),
                        void *arg, bool *more);
 

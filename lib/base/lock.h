@@ -31,22 +31,23 @@ HL_INLINE void hl_mutex_unlock(struct hl_mutex *l) HL_RELEASE(l) HL_NO_TSA
     pthread_mutex_unlock(&l->m);
 }
 
-/* A test-and-set flag: who sets it owns what it guards. Nobody waits inside. */
+/* A test-and-set flag: the thread that sets it owns what it guards. The owner must not wait. */
 struct HL_CAPABILITY("flag") hl_flag {
     hl_a32 held;
 };
 
-/* True when the caller owns the flag now. One load, and one read-modify-write only when it looked free. */
+/* True when the caller owns the flag now. It is one load, and a read-modify-write only if the flag
+ * looks free. */
 HL_INLINE bool hl_flag_try(struct hl_flag *f) HL_TRY_ACQUIRE(true, f) HL_NO_TSA
 {
     /* relaxed: only a guess whether the exchange is worth its cost. */
-    /* acquire: sees all that the last owner did; pairs with the release in hl_flag_leave. */
+    /* acquire: all stores of the last owner are seen; pairs with the release in hl_flag_leave. */
     return hl_a32_load_relaxed(&f->held) == 0 && hl_a32_xchg_acquire(&f->held, 1) == 0;
 }
 
 HL_INLINE void hl_flag_leave(struct hl_flag *f) HL_RELEASE(f) HL_NO_TSA
 {
-    /* release: publishes what the owner did; pairs with the acquire in hl_flag_try. */
+    /* release: publishes the owner's stores; pairs with the acquire in hl_flag_try. */
     hl_a32_store_release(&f->held, 0);
 }
 

@@ -28,21 +28,21 @@ const char *hl_log_unit(void)
 
 void hl_log_limit(enum hl_log_level level)
 {
-    hl_a32_store_relaxed(&limit, level); /* relaxed: orders nothing */
+    hl_a32_store_relaxed(&limit, level); /* relaxed: it orders nothing. */
 }
 
-/* Where a line is put together, as stacks may be short. Who finds it taken takes memory: so does a child that
- * was forked in between. */
+/* Buffer for a line, since stacks may be small. A thread that finds it taken allocates one, and so does a
+ * child that was forked while it was taken. */
 static char room[1536];
-static hl_a32 busy; /* atomic: 1: somebody has the room */
+static hl_a32 busy; /* atomic; 1: the buffer is taken */
 
 void hl_log(enum hl_log_level level, const char *fmt, ...)
 {
-    if (level > hl_a32_load_relaxed(&limit)) { /* relaxed: a recent value */
+    if (level > hl_a32_load_relaxed(&limit)) { /* relaxed: a recent value is enough. */
         return;
     }
     int keep = errno;
-    bool taken = hl_a32_xchg_acquire(&busy, 1) == 0; /* acquire: pairs with the release below. */
+    bool taken = hl_a32_xchg_acquire(&busy, 1) == 0; /* acquire: the last line is written; see the release. */
     char *line = taken ? room : malloc(sizeof room);
     size_t cap = sizeof room;
     if (line == NULL) {
@@ -59,10 +59,10 @@ void hl_log(enum hl_log_level level, const char *fmt, ...)
     }
     line[len++] = '\n';
     if (write(STDERR_FILENO, line, len) < 0) {
-        /* nobody listens */
+        /* standard error is closed: there is nothing to do */
     }
     if (taken) {
-        hl_a32_store_release(&busy, 0); /* release: pairs with the acquire above. */
+        hl_a32_store_release(&busy, 0); /* release: frees the buffer; pairs with the exchange's acquire. */
     } else {
         free(line);
     }

@@ -1,4 +1,4 @@
-/* Lines to the user: one line, one write, always with who says it. */
+/* Lines to the user: each is one write, and begins with the rank that says it. */
 #ifndef HL_LOG_H
 #define HL_LOG_H
 
@@ -7,16 +7,16 @@
 
 enum hl_log_level {
     HL_LOG_ERROR, /* always shown */
-    HL_LOG_WARN,  /* a request not honoured: shown unless HOTLANE_LOG=error */
-    HL_LOG_INFO,  /* what was chosen and why */
+    HL_LOG_WARN,  /* a request that is not met: shown unless HOTLANE_LOG=error */
+    HL_LOG_INFO,  /* what was chosen, and why */
     HL_LOG_DEBUG, /* for the library's developers */
 };
 
-/* Prints "hotlane: rank R (host): text\n" to standard error when `level` is enabled. Keeps errno. Any thread.
- */
+/* Prints "hotlane: rank R (host): text\n" to standard error if `level` is shown; long lines are cut off.
+ * Keeps errno. Any thread. */
 void hl_log(enum hl_log_level level, const char *fmt, ...) HL_COLD HL_PRINTF(2, 3);
 
-/* As hl_log(HL_LOG_WARN), but only the first time this place is reached in the process. */
+/* hl_log(HL_LOG_WARN, ...), but only the first time that this place is reached in the process. */
 #define hl_log_once(...)                                                                                     \
     do {                                                                                                     \
         static hl_a32 said;                                                                                  \
@@ -25,14 +25,14 @@ void hl_log(enum hl_log_level level, const char *fmt, ...) HL_COLD HL_PRINTF(2, 
         }                                                                                                    \
     } while (0)
 
-/* Who speaks, set once by start-up; before that lines begin with "hotlane:" only. `unit` is "rank" or "PE".
- */
+/* Sets the rank for all lines, in start-up; before that lines begin with "hotlane:" only. `unit` is
+ * "rank" or "PE". */
 void hl_log_identify(const char *unit, int number);
 
-/* That unit, for words about others; "rank" before start-up. */
+/* That unit, for words about other ranks; "rank" before start-up. */
 const char *hl_log_unit(void);
 
-/* The most talkative level that is shown. */
+/* Sets the most talkative level that is shown. */
 void hl_log_limit(enum hl_log_level level);
 
 #endif

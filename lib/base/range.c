@@ -1,4 +1,4 @@
-/* Ranges of addresses that become memory from their begin on. */
+/* Ranges of addresses of which a growing part, from the begin on, can be written. */
 #include "range.h"
 
 #include "util.h"
@@ -14,7 +14,8 @@ static char *map_range(size_t bytes)
     return p != MAP_FAILED ? p : NULL;
 }
 
-/* Twice the size is asked for, and what stands around the aligned part is given back. */
+/* Maps `len` bytes at a multiple of `len`: maps twice as many and gives back those around the aligned
+ * part. */
 static char *map_aligned(size_t len)
 {
     char *p = map_range(2 * len);
@@ -42,7 +43,7 @@ bool hl_range_reserve(struct hl_range *r, size_t most, size_t least, bool aligne
     return false;
 }
 
-/* Twice as much each time, so that system calls are few. */
+/* The writable part at least doubles each time, so that system calls are few. */
 bool hl_range_reach(struct hl_range *r, size_t end)
 {
     if (end <= r->open) {

@@ -1,6 +1,7 @@
-/* Ranges of addresses for objects that users hold and that are never unmapped. All of a range can be read, as
- * zeroes, so that a bad handle that points into it is judged without harm. What can be written grows from its
- * begin: core files hold no more than that, and so does what Valgrind's search for leaks reads. */
+/* Ranges of addresses for objects that users hold and that are never unmapped. All of a range can be
+ * read, as zeroes, so that a bad handle that points into it can be looked at without harm. The part that
+ * can be written grows from the begin; core files hold only that part, and Valgrind's search for leaks
+ * reads only that part. */
 #ifndef HL_RANGE_H
 #define HL_RANGE_H
 
@@ -13,12 +14,13 @@ struct hl_range {
     size_t open; /* bytes that can be written */
 };
 
-/* Reserves up to `most` bytes, half of them and so on down to `least` where the process may not have that
- * many; both are powers of two. `aligned`: at a multiple of the length. False: not to be had. */
+/* Reserves `most` bytes, or, where the process may not have that many, half of them and so on, down to
+ * `least`; both are powers of two. `aligned`: at a multiple of the length. Returns false when there is
+ * no such range. */
 bool hl_range_reserve(struct hl_range *r, size_t most, size_t least, bool aligned);
 
-/* Makes at least the first `end` bytes writable. False: they are not there, or the system refuses. The
- * owner's lock is held. */
+/* Makes at least the first `end` bytes writable. Returns false when the range is shorter, or the system
+ * refuses. The caller holds the owner's lock. */
 bool hl_range_reach(struct hl_range *r, size_t end);
 
 #endif

@@ -1,4 +1,4 @@
-/* Threads without signals. */
+/* Threads that take no signals, and a look at the stacks of callers. */
 #include "thread.h"
 
 #include "atomic.h"
@@ -12,9 +12,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-static hl_a64 beside; /* atomic: of hl_thread_need_stack */
+static hl_a64 beside; /* atomic: the bytes of hl_thread_need_stack */
 
-/* Adds what an object's thread-local data take. */
+/* Adds the bytes of an object's thread-local data. */
 static int add_tls(struct dl_phdr_info *object, size_t size, void *sum)
 {
     (void)size;
@@ -32,7 +32,7 @@ int hl_thread_start(pthread_t *thread, const char *name, size_t stack, void *(*r
     sigset_t all, before;
     pthread_attr_init(&attr);
     if (stack != 0) {
-        dl_iterate_phdr(add_tls, &stack); /* they lie in it */
+        dl_iterate_phdr(add_tls, &stack); /* thread-local data lie in the stack's memory */
         pthread_attr_setstacksize(&attr, stack);
     }
     sigfillset(&all);
@@ -48,10 +48,10 @@ int hl_thread_start(pthread_t *thread, const char *name, size_t stack, void *(*r
 
 void hl_thread_need_stack(size_t bytes)
 {
-    hl_a64_store_relaxed(&beside, bytes); /* relaxed: for a line of words only */
+    hl_a64_store_relaxed(&beside, bytes); /* relaxed: only for a line in the log. */
 }
 
-/* How much is left of the calling thread's stack; SIZE_MAX: not known. */
+/* Bytes that are left of the calling thread's stack; SIZE_MAX: not known. */
 static size_t stack_left(void)
 {
     pthread_attr_t attr;
@@ -72,7 +72,7 @@ static size_t stack_left(void)
 void hl_thread_look_at_stack(void)
 {
     static HL_THREAD_LOCAL bool looked;
-    size_t needed = HL_STACK_OWN + (size_t)hl_a64_load_relaxed(&beside); /* relaxed: see above */
+    size_t needed = HL_STACK_OWN + (size_t)hl_a64_load_relaxed(&beside); /* relaxed: only for the line. */
     if (looked) {
         return;
     }

@@ -12,7 +12,7 @@
 #define HL_COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 #define HL_CONTAINER_OF(ptr, type, field) ((type *)(void *)((char *)(ptr)-offsetof(type, field)))
 
-/* May memory of a program be there? The constants of handles stand below, and so does NULL. */
+/* True for values that can be an address of the program. Constants of handles, and NULL, are smaller. */
 HL_INLINE bool hl_is_address(const void *p)
 {
     return (uintptr_t)p >= 4096;
@@ -33,7 +33,7 @@ HL_INLINE size_t hl_max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
-/* What ends the name of things of which there are `n`. */
+/* The ending of a noun for `n` things: "s" or "". */
 HL_INLINE const char *hl_plural(long long n)
 {
     return n == 1 ? "" : "s";
@@ -63,23 +63,25 @@ HL_INLINE uint64_t hl_now_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Writes bytes in the largest unit that leaves no rest: "48M", "1G", "1536". Returns `out`. */
+/* Writes a number of bytes in the largest unit that leaves no remainder: "48M", "1G", "1536". Returns
+ * `out`. */
 #define HL_BYTES_TEXT 24
 char *hl_bytes_text(uint64_t bytes, char out[HL_BYTES_TEXT]);
 
-/* Address space for a table that would like `most` bytes, a power of two: fewer where the process's address
- * space is limited (ulimit -v), at most a sixteenth of the limit and again a power of two. */
+/* Bytes of address space for a table that wants `most`, a power of two. Where the process's address space is
+ * limited (ulimit -v), it is at most a sixteenth of the limit, again a power of two. */
 size_t hl_address_share(size_t most);
 
-/* Reads the first line of the kernel's file `path` under the folder `root` (""), without its end. False:
- * there is none. */
+/* Reads the first line of file `path` of the kernel under the folder `root` ("" for the real ones), without
+ * the newline. Returns false when there is none. */
 bool hl_read_line(const char *root, const char *path, char *out, size_t cap);
 
 /* SipHash-2-4 of `len` bytes under a 128-bit key. */
 uint64_t hl_siphash(const uint64_t key[2], const void *data, size_t len);
 
-/* Fills `out` with `len` random bytes from the kernel, by getrandom (waits for the kernel's pool at boot) or,
- * where that is forbidden, from /dev/urandom. Returns 0, or HL_ERR_OTHER when there is neither. */
+/* Fills `out` with `len` random bytes from the kernel, by getrandom (which waits for the kernel's pool
+ * at boot) or, where that is forbidden, from /dev/urandom. Returns 0, or HL_ERR_OTHER with the text
+ * when neither works. */
 int hl_random_bytes(void *out, size_t len);
 
 #endif

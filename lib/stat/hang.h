@@ -69,8 +69,7 @@ struct hl_hang_names {
     int (*world)(uint64_t ctx, int rank);                    /* world rank of a member, or -1 */
     bool (*window)(const void *word, char *out, size_t cap); /* names an error word's window; false: none */
     int (*holder)(uint64_t id); /* holder of this rank's lock of a window, or -1 */
-    /* Asks a rank of another node what it waits for, and for the holder of its lock of that window (0:
-     * none). */
+    /* Asks a rank of another node for its waits, and for the holder of its lock of window `id` (0: none). */
     void (*ask)(int world, uint64_t id);
     bool threads; /* MPI_THREAD_MULTIPLE was granted */
 };
