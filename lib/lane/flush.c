@@ -1,13 +1,13 @@
-/* Flush: waits for what was issued before, never for what is issued meanwhile.
+/* Flush: waits for operations that were issued before, never for those that are issued meanwhile.
  *
- * The number of operations issued is read once, on entry, for each lane that has its bit set for the target;
- * done passes an operation only when its own completion was read, so done >= that number means that all of
- * them have ended. A chain that is open has its number already, so it is covered, and whoever flushes sends
- * it. The thread polls lanes itself by try-lock; it never holds one while it waits.
+ * The number of operations issued is read once, on entry, for each lane that has its bit set for the target.
+ * `done` passes an operation only when its own completion was read, so done >= that number means that all of
+ * them have ended. An open chain has its number already, so it is covered, and the thread that flushes sends
+ * it. The thread polls lanes itself by try-lock; it never holds a lease while it waits.
  *
- * A local flush does the same with numbers of their own, which leave out chains that only copied data.
+ * A local flush does the same with local_issued and local_done, which leave out chains that only copied data.
  *
- * A flush that nobody waits in keeps those numbers (hl_lane_goals) and looks at them again and again. */
+ * A flush for which no thread waits keeps those numbers (hl_lane_goals) and looks at them again and again. */
 #include "inner.h"
 
 #include <stdlib.h>
@@ -25,24 +25,24 @@ struct goal {
 struct waiting {
     struct goal *goals;
     uint32_t count;
-    uint32_t taken; /* looks in a row that found the lease of each taken */
-    bool once;      /* one look by a caller that does not wait: it does not stand back either */
+    uint32_t taken; /* looks in a row that found all leases taken */
+    bool once;      /* the caller looks once and does not wait: it does not pause either */
 };
 
 static bool reached(const struct goal *g)
 {
-    /* acquire: results and error words; pairs with the releases in slot.c. */
+    /* acquire: results and error words; pairs with the releases in advance_way and hl_slot_advance. */
     return hl_a64_load_acquire(g->progress) >= g->until;
 }
 
-/* Sends what the goal waits for and is still open, then reads the queue. False: somebody has the lane. */
+/* Sends chains that the goal waits for, then reads the queue. False: another thread holds the lane. */
 static bool push_goal(const struct goal *g)
 {
     struct hl_lane *lane = g->lane;
     if (!hl_lease_try_any(&lane->lease)) {
         return false;
     }
-    if (reached(g)) { /* meanwhile: the rest of the queue is for others to read */
+    if (reached(g)) { /* reached meanwhile: others read the rest of the queue */
         hl_lane_leave(lane);
         return true;
     }
@@ -77,8 +77,8 @@ static bool all_reached(void *arg)
     return w->count == 0;
 }
 
-/* The error word of an operation of this way that is open, or of any way, whose peers are added; NULL: there
- * is none. The word is somebody's window's. */
+/* The error word, which tells the window, of an open operation of this way (NULL: of any way); NULL: none is
+ * open. Adds the peers of all open ones. */
 static const hl_a32 *look_open(const struct goal *g, struct hl_told *t)
 {
     struct hl_lane *lane = g->lane;
@@ -124,7 +124,7 @@ static void tell_goals(const void *arg, struct hl_told *t)
 }
 HL_HANG_TELLS(all_reached, tell_goals);
 
-/* After a look that did not find all of them reached. */
+/* Waits until all goals are reached; called after a look that found some open. */
 static void wait_for(struct waiting *w)
 {
     hl_stat_rank_add(HL_STAT_RANK_flush_waits, 1);
@@ -144,7 +144,7 @@ void hl_way_await(struct hl_lane *lane, struct hl_way *way, uint64_t seq)
     reach_one((struct goal){lane, way, &way->done, seq});
 }
 
-/* A lane whose ways were idle for long: takes their bits back, now and then. */
+/* Clears the bits of a lane's idle ways, now and then. */
 static void sweep_if_due(struct hl_lane *lane)
 {
     if (hl_lease_try_any(&lane->lease)) {
@@ -156,7 +156,7 @@ static void sweep_if_due(struct hl_lane *lane)
     }
 }
 
-/* What a flush of this way waits for: all that is issued now. */
+/* The goal of a flush of this way: all that is issued now. */
 static struct goal snapshot(struct hl_lane *lane, struct hl_way *way, enum hl_lane_scope scope)
 {
     bool local = scope == HL_LOCAL;
@@ -165,12 +165,13 @@ static struct goal snapshot(struct hl_lane *lane, struct hl_way *way, enum hl_la
     return (struct goal){lane, way, local ? &way->local_done : &way->done, until};
 }
 
-/* On the lanes with a bit in `among`. Not inlined: its goals would lie below those of flush_lanes. */
+/* Flushes a peer on the lanes in `among`. Not inlined: its goals would be on the stack below those of
+ * flush_lanes. */
 static HL_NOINLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t among)
 {
     struct goal goals[HL_LANES_MAX];
     struct waiting w = {.goals = goals};
-    /* acquire: a bit taken back means that all of that way has ended; pairs with the full and in
+    /* acquire: a cleared bit means that all of that way has ended; pairs with the full and in
      * hl_way_sweep. */
     uint64_t bits = hl_a64_load_acquire(&hl_pool.used[peer]) & among;
     bits &= HL_FAULT(flush_lane) ? bits - 1 : bits;
@@ -194,10 +195,10 @@ static HL_NOINLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t 
     }
 }
 
-/* Local ends are known by way only. */
+/* Flushes a lane locally: local ends are only known for each way. */
 static void flush_ways(struct hl_lane *lane)
 {
-    /* acquire: the table and its ways; pairs with the releases in way.c. */
+    /* acquire, both: the table and its ways; pair with the releases in grow_ways and add_to (way.c). */
     const struct hl_way_table *t = hl_aptr_load_acquire(&lane->ways);
     for (uint32_t i = 0; t != NULL && i < t->room; i++) {
         struct hl_way *way = hl_aptr_load_acquire(&t->at[i]);
@@ -245,8 +246,7 @@ void hl_lane_flush_on(struct hl_lane *lane, int peer, enum hl_lane_scope scope)
     if (hl_pool_count(&hl_pool) == 0) {
         return;
     }
-    /* acquire: what others had issued there before it was taken out has ended; pairs with the full or in
-     * hl_lane_own. */
+    /* acquire: what others had issued on an owned lane has ended; pairs with the full or in set_apart. */
     uint64_t among = lane != NULL ? UINT64_C(1) << lane->index : ~hl_a64_load_acquire(&hl_pool.apart);
     if (peer >= 0) {
         flush_peer(peer, scope, among);
@@ -258,7 +258,7 @@ void hl_lane_flush_on(struct hl_lane *lane, int peer, enum hl_lane_scope scope)
 /* ---- without waiting ---- */
 
 struct hl_lane_goals {
-    uint32_t count, room, closings; /* closings: the pool's, when it was asked */
+    uint32_t count, room, closings; /* closings: the pool's, when the goals were made */
     struct goal at[];
 };
 
@@ -267,7 +267,7 @@ void hl_lane_goals_tell(const struct hl_lane_goals *goals, struct hl_told *t)
     tell_each(goals->at, goals->count, t);
 }
 
-/* Unless it is reached. */
+/* Adds a goal, unless it is reached. */
 static int add_goal(struct hl_lane_goals **all, struct goal g)
 {
     enum { FIRST_ROOM = 4 };
@@ -292,7 +292,7 @@ static int add_goal(struct hl_lane_goals **all, struct goal g)
 static int add_peer(int peer, enum hl_lane_scope scope, uint64_t among, struct hl_lane_goals **all)
 {
     int rc = 0;
-    /* acquire: as in flush_peer. */
+    /* acquire: pairs with the full and in hl_way_sweep. */
     for (uint64_t rest = hl_a64_load_acquire(&hl_pool.used[peer]) & among; rest != 0 && rc == 0;
          rest &= rest - 1) {
         struct hl_lane *lane = hl_pool.lanes[__builtin_ctzll(rest)];
@@ -305,7 +305,7 @@ static int add_peer(int peer, enum hl_lane_scope scope, uint64_t among, struct h
 static int add_ways(struct hl_lane *lane, struct hl_lane_goals **all)
 {
     int rc = 0;
-    /* acquire, both: as in flush_ways. */
+    /* acquire, both: pair with the releases in grow_ways and add_to. */
     const struct hl_way_table *t = hl_aptr_load_acquire(&lane->ways);
     for (uint32_t i = 0; t != NULL && i < t->room && rc == 0; i++) {
         struct hl_way *way = hl_aptr_load_acquire(&t->at[i]);
@@ -317,7 +317,7 @@ static int add_ways(struct hl_lane *lane, struct hl_lane_goals **all)
 static int add_lanes(enum hl_lane_scope scope, uint64_t among, struct hl_lane_goals **all)
 {
     int rc = 0;
-    /* acquire, both: as in flush_lanes. */
+    /* acquire, both: pair with the full or in hl_lane_make_ready and the release in hl_slot_commit. */
     for (uint64_t rest = hl_a64_load_acquire(&hl_pool.opened) & among; rest != 0 && rc == 0;
          rest &= rest - 1) {
         struct hl_lane *lane = hl_pool.lanes[__builtin_ctzll(rest)];
@@ -333,7 +333,7 @@ int hl_lane_goals(struct hl_lane *lane, int peer, enum hl_lane_scope scope, stru
     if (hl_pool_count(&hl_pool) == 0) {
         return 0;
     }
-    /* acquire: as in hl_lane_flush_on. */
+    /* acquire: what others had issued on an owned lane has ended; pairs with the full or in set_apart. */
     uint64_t among = lane != NULL ? UINT64_C(1) << lane->index : ~hl_a64_load_acquire(&hl_pool.apart);
     int rc = peer >= 0 ? add_peer(peer, scope, among, goals) : add_lanes(scope, among, goals);
     if (rc != 0) {
@@ -350,7 +350,7 @@ bool hl_lane_goals_reached(struct hl_lane_goals *goals)
 {
     struct waiting w = {.goals = goals->at, .count = goals->count, .once = true};
     if (hl_pool_count(&hl_pool) == 0 ||
-        goals->closings != hl_pool.closings) { /* all of it ended before they closed */
+        goals->closings != hl_pool.closings) { /* all of it ended before the lanes closed */
         return true;
     }
     bool over = all_reached(&w);

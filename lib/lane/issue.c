@@ -1,16 +1,18 @@
-/* Issuing when the preferred lane is taken or refuses: other lanes, a place in a queue, the peer's card. */
+/* Issuing an operation when the preferred lane is taken or refuses it: trying other lanes, queueing, fetching
+ * the peer's card. */
 #include "inner.h"
 
 #include "err.h"
 #include "thread.h"
 
-#define QUEUE_AFTER 8u /* looks: who queues sooner has the holders change with each operation */
+/* looks before a thread queues: earlier queueing makes the lane change hands with each operation */
+#define QUEUE_AFTER 8u
 #define GUEST (UINT32_MAX - 1)
 
-__thread uint32_t hl_lane_preferred = UINT32_MAX; /* GUEST: while the thread is one */
+__thread uint32_t hl_lane_preferred = UINT32_MAX; /* GUEST: the thread is a guest */
 static __thread struct {
-    uint32_t home; /* the lane that comes */
-    uint32_t host; /* the one that serves meanwhile */
+    uint32_t home; /* the lane that is being opened for the thread */
+    uint32_t host; /* the lane that it uses meanwhile */
 } guest;
 __thread struct hl_lane_last hl_lane_last = {.target = -1};
 
@@ -23,7 +25,7 @@ struct pursuit {
     uint32_t id;    /* my id when it is in `wanted` of lane `at`, else 0 */
     bool over;      /* issued, or failed with rc */
     int rc;
-    struct pursuit *outer; /* of this thread: it polls, and what it polls needs a lane, too */
+    struct pursuit *outer; /* this thread's pursuit that polls now; what it polls needs a lane, too */
 };
 
 static __thread struct pursuit *innermost;
@@ -34,17 +36,17 @@ static hl_a32 thread_ids;
 static uint32_t my_id(void)
 {
     if (thread_id == 0) {
-        /* relaxed: a number nobody else has. */
+        /* relaxed: no other thread gets the same number. */
         thread_id = hl_a32_add_relaxed(&thread_ids, 1) + 1;
     }
     return thread_id;
 }
 
-/* The next lane in turn that serves everybody; `at` when there is no other. */
+/* The next lane in turn that is open and shared; `at` when there is no other. */
 static uint32_t next_lane(struct hl_pool *p, uint32_t at)
 {
-    /* acquire, both: pairs with the full read-modify-writes in hl_lane_make_ready and of the helper; a lane
-     * that comes meanwhile is found the next time. relaxed: a guess, the lease says for certain. */
+    /* acquire, both: pair with the full or in hl_lane_make_ready and the full and in help (warm.c); a lane
+     * that opens meanwhile is found the next time. relaxed: a guess, the lease is certain. */
     uint64_t open =
         hl_a64_load_acquire(&p->opened) & ~hl_a64_load_acquire(&p->coming) & ~hl_a64_load_relaxed(&p->owned);
     for (uint32_t i = 1; i <= hl_pool_count(p); i++) {
@@ -68,7 +70,7 @@ int hl_lane_card_of(int peer, const struct hl_rx_card **card)
     return rc != 0 ? rc : hl_err_say(HL_ERR_OTHER, "rank %d publishes a malformed card", peer);
 }
 
-/* What a try said: true when that ends the pursuit. */
+/* Acts on the verdict of a try; true when that ends the pursuit. */
 static bool judge_try(struct pursuit *s, int verdict)
 {
     s->taken = 0;
@@ -86,7 +88,7 @@ static bool judge_try(struct pursuit *s, int verdict)
             s->rc = hl_err_say(HL_ERR_OTHER, "%s", hl_err_text(HL_ERR_OTHER));
             return true;
         }
-        s->at = 0; /* lane 0 serves for those that do not open */
+        s->at = 0; /* lane 0 replaces lanes that do not open */
         return false;
     default:
         s->rc = verdict;
@@ -94,7 +96,7 @@ static bool judge_try(struct pursuit *s, int verdict)
     }
 }
 
-/* The lease was taken: another lane, or after two rounds, and some looks, a place in the queue. */
+/* Called when a lease was taken: chooses another lane; or, after two rounds and some looks, queues. */
 static void found_taken(struct pursuit *s)
 {
     hl_lane_stand_back(s->taken++);
@@ -109,7 +111,8 @@ static void found_taken(struct pursuit *s)
     s->at = s->op->ordered ? s->at : next_lane(s->pool, s->at);
 }
 
-/* Nobody gets in before who has the place, and he cannot while something further in waits. */
+/* Gives up the place in the queue: no other thread enters before the thread in `wanted`, and this one cannot
+ * enter while a pursuit inside it waits. */
 static void leave_queue(struct pursuit *s)
 {
     if (s->id != 0) {
@@ -125,7 +128,7 @@ static int post_contended(struct hl_lane *lane, const struct hl_issue *op) HL_RE
     return hl_lane_post(lane, op);
 }
 
-/* Operations with an order go to their lane also when somebody owns it, which flushes then have to know. */
+/* Tries to enter. Ordered operations go to their lane even if it has an owner; then flushes must know it. */
 static bool enter_lane(const struct pursuit *s, struct hl_lane *lane)
     HL_TRY_ACQUIRE(true, lane->lease) HL_NO_TSA
 {
@@ -136,13 +139,13 @@ static bool enter_lane(const struct pursuit *s, struct hl_lane *lane)
         return false;
     }
     if (!s->op->named && hl_lease_is_owned(&lane->lease)) {
-        /* full: rare; before the post. Pairs with the acquire in the flushes. */
+        /* full: rare; before the post. Pairs with the acquire in hl_lane_flush_on. */
         hl_a64_and_full(&s->pool->apart, ~(UINT64_C(1) << lane->index));
     }
     return true;
 }
 
-/* One try; true when the operation is issued or failed (also when asked again afterwards). */
+/* Tries once. True when the operation is issued or has failed, also when called again after that. */
 static bool pursue(void *arg)
 {
     struct pursuit *s = arg;
@@ -200,7 +203,7 @@ int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict)
     hl_prog_wait(pursue, &s);
     innermost = s.outer;
     if (op->card != NULL) {
-        hl_rx_cloexec(); /* a way was made */
+        hl_rx_cloexec(); /* the provider has connected */
     }
     if (s.rc == 0 && !op->ordered) {
         *(hl_lane_preferred == GUEST ? &guest.host : &hl_lane_preferred) = s.at;
@@ -208,26 +211,26 @@ int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict)
     return s.rc;
 }
 
-/* Where a thread begins whose lane is `home`: there, or as a guest while that one is not open. */
+/* Chooses where a thread with lane `home` begins: there, or as a guest elsewhere while that is not open. */
 static uint32_t settle_home(struct hl_pool *p, uint32_t home, int peer)
 {
     hl_thread_look_at_stack();
-    /* relaxed: a guess; lane 0 is nobody's own. */
+    /* relaxed: a guess; lane 0 is never owned. */
     while ((hl_a64_load_relaxed(&p->owned) >> home & 1) != 0) {
         home = (home + 1) % hl_pool_count(p);
     }
     uint64_t bit = UINT64_C(1) << home;
     uint32_t host = next_lane(p, home);
     hl_lane_preferred = home;
-    /* acquire, both: as in next_lane. */
+    /* acquire, both: pair with the full read-modify-writes in help (warm.c) and hl_lane_make_ready. */
     bool coming = (hl_a64_load_acquire(&p->coming) & bit) != 0;
     if (host == home || (!coming && (hl_a64_load_acquire(&p->opened) & bit) != 0)) {
         return home;
     }
-    /* full: one of those who want it asks. */
+    /* full: of the threads that want the lane, one asks. */
     coming = coming || (hl_a64_or_full(&p->coming, bit) & bit) != 0;
     if (!coming && !hl_warm_ask(p, home, peer)) {
-        hl_a64_and_full(&p->coming, ~bit); /* full: as the helper's */
+        hl_a64_and_full(&p->coming, ~bit); /* full: rare; pairs with the acquires of `coming` */
         return home;
     }
     hl_lane_preferred = GUEST;
@@ -245,7 +248,7 @@ uint32_t hl_lane_assign(struct hl_pool *p, int peer)
         /* relaxed: spreads threads over lanes, orders nothing. */
         return settle_home(p, hl_a32_add_relaxed(&p->next, 1) % hl_pool_count(p), peer);
     }
-    /* acquire: as in next_lane. */
+    /* acquire: pairs with the full and in help (warm.c). */
     if ((hl_a64_load_acquire(&p->coming) >> guest.home & 1) != 0) {
         return guest.host;
     }

@@ -1,5 +1,5 @@
-/* The way of an operation to the wire: cut into posts, a leased lane for each, a slot, a way, the provider.
- */
+/* From an operation to the wire: it is cut into posts, and each gets a leased lane, a slot, a way, and a call
+ * of the provider. */
 #include "inner.h"
 
 #include "conf.h"
@@ -11,7 +11,7 @@ struct hl_pool hl_pool;
 
 /* ---- one post under the lease ---- */
 
-/* The next slot when it is free and the ring has room, else NULL. */
+/* The next slot if it is free and the ring has room, else NULL. */
 HL_INLINE struct hl_slot *next_slot(struct hl_lane *lane) HL_REQUIRES(lane->lease)
 {
     /* relaxed: both are written by the leaseholder only. */
@@ -30,7 +30,7 @@ struct hl_slot *hl_slot_take(struct hl_lane *lane)
         /* relaxed: both are written by the leaseholder only. */
         uint64_t number = hl_a64_load_relaxed(&lane->issued);
         if (HL_UNLIKELY(number - hl_a64_load_relaxed(&lane->tail) >= HL_SLOTS)) {
-            hl_chain_send_all(lane, UINT64_MAX); /* the oldest may be what the tail waits for */
+            hl_chain_send_all(lane, UINT64_MAX); /* the tail may wait for the oldest chain */
             if (hl_lane_progress(lane) == 0 || number - hl_a64_load_relaxed(&lane->tail) >= HL_SLOTS) {
                 return NULL;
             }
@@ -40,8 +40,8 @@ struct hl_slot *hl_slot_take(struct hl_lane *lane)
             slot->number = number;
             return slot;
         }
-        /* The provider has not given it back: pass over it. A full lap of such slots is a full ring. */
-        hl_a64_store_release(&lane->issued, number + 1); /* release: pairs with hl_lane_flush. */
+        /* The provider still holds this slot: pass over it. A full lap of such slots is a full ring. */
+        hl_a64_store_release(&lane->issued, number + 1); /* release: pairs with the acquire in flush_lanes. */
         hl_slot_advance(lane);
         if (hl_a64_load_relaxed(&lane->issued) % HL_SLOTS == 0 && hl_lane_progress(lane) == 0) {
             return NULL;
@@ -149,8 +149,7 @@ int hl_lane_refused(struct hl_lane *lane, struct hl_way *way, int rc)
                           "rank %d takes nothing for %lld s: unreachable (dead, or out of descriptors)",
                           way->peer, (long long)hl_conf.peer_timeout);
     }
-    /* Before anything has ended it is the connection that is being made: other lanes would make theirs too.
-     */
+    /* Before anything has ended, the connection is being made: other lanes would have to make theirs, too. */
     if (done == 0) {
         hl_rx_connecting();
     }
@@ -174,7 +173,7 @@ int hl_lane_post_direct(struct hl_lane *lane, struct hl_way *way, const struct h
         count_operation(lane, op);
         return 0;
     }
-    slot->open = 0; /* it was not posted */
+    slot->open = 0; /* nothing was posted */
     return hl_lane_refused(lane, way, rc);
 }
 
@@ -191,8 +190,8 @@ HL_INLINE void committed(struct hl_lane *lane, struct hl_way *way, struct hl_slo
     hl_stat_lane_add(&lane->stat, reads ? HL_STAT_LANE_bytes_read : HL_STAT_LANE_bytes_written, x->len);
 }
 
-/* Under the lease: posts where nothing is to be waited for, made, told or tried again; else false. `copies`:
- * what is put is a word, and its buffer the caller's again. */
+/* Posts under the lease, if nothing has to be waited for, made, reported or tried again; else false.
+ * `copies`: the data of a put is at most 8 bytes and is copied, so its buffer is the caller's again. */
 HL_INLINE bool post_at_once(struct hl_lane *lane, const struct hl_xfer *x, bool reads, bool copies)
     HL_REQUIRES(lane->lease)
 {
@@ -210,22 +209,22 @@ HL_INLINE bool post_at_once(struct hl_lane *lane, const struct hl_xfer *x, bool 
         copy.buf = memcpy(&lane->words[slot - lane->slots], x->buf, x->len);
     }
     if (HL_UNLIKELY(post_rma(lane, way, slot, copies ? &copy : x, reads) != 0)) {
-        slot->open = 0; /* it was not posted */
+        slot->open = 0; /* nothing was posted */
         return false;
     }
     committed(lane, way, slot, x, reads);
     return true;
 }
 
-/* One operation of its own, without a request: longer than a chain takes, and no longer than a piece. (Both
- * by one comparison: what is shorter wraps around.) */
+/* True for a transfer without a request that is one direct operation: longer than a chain takes, and no
+ * longer than a piece. (One comparison for both: a shorter length wraps around.) */
 HL_INLINE bool is_whole(const struct hl_xfer *x)
 {
     return x->len - hl_pool.chain - 1 < HL_PIECE - hl_pool.chain && x->req == NULL;
 }
 
-/* The whole transfer, when it is whole, on the thread's lane. What is not so is left to transfer(), which
- * also finds out what is wrong. */
+/* Posts a whole transfer on the thread's lane. False: nothing was done; transfer() does it, and finds out
+ * what is wrong. */
 HL_INLINE bool transfer_at_once(const struct hl_xfer *x, bool reads, bool copies)
 {
     uint32_t at = hl_lane_preferred;
@@ -241,7 +240,7 @@ HL_INLINE bool transfer_at_once(const struct hl_xfer *x, bool reads, bool copies
     return done;
 }
 
-/* The same on the lane that the caller names. */
+/* transfer_at_once on the lane that the caller names. */
 HL_INLINE bool transfer_at_once_on(struct hl_lane *lane, const struct hl_xfer *x, bool reads, bool copies)
 {
     if (HL_UNLIKELY(hl_pool_count(&hl_pool) == 0 || !is_whole(x) || !hl_lease_try_any(&lane->lease))) {
@@ -252,7 +251,8 @@ HL_INLINE bool transfer_at_once_on(struct hl_lane *lane, const struct hl_xfer *x
     return done;
 }
 
-/* The way when it is not the one used last: found, made, or a verdict. */
+/* Finds or makes the way to op->peer, which is not the lane's recent one. NULL: *rc is a verdict or an
+ * error. */
 static struct hl_way *other_way(struct hl_lane *lane, const struct hl_issue *op, int *rc)
     HL_REQUIRES(lane->lease)
 {
@@ -276,9 +276,10 @@ static struct hl_way *other_way(struct hl_lane *lane, const struct hl_issue *op,
     return way;
 }
 
-/* Of rows that greet: a target's rxm (libfabric 1.17) that has not noticed yet that a connection stands
- * applies an atomic twice: its answer cannot leave, so it takes the request up again. An acknowledged message
- * proves that answers do leave; a way's first atomic waits for one. True: the atomic may go. */
+/* True if a way's first atomic operation may go, on providers whose row says `greets`. A target's rxm
+ * (libfabric 1.17) that has not noticed yet that a connection stands applies an atomic twice: its answer
+ * cannot leave, so it takes the request up again. An acknowledged message proves that answers leave, so the
+ * first atomic waits for one. */
 static bool is_greeted(struct hl_way *way)
 {
     way->greeted = way->greeted || (way->messages > way->greeted_from && way->unacked == 0);
@@ -300,8 +301,8 @@ static int greet(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lea
     return rc < 0 ? rc : HL_LANE_STAY;
 }
 
-/* What was fenced and is not done: records go behind it into the stream, reads have no order with it, others
- * wait for it. 0, a verdict or an error. */
+/* Keeps order with operations before a fence that are not done: records follow in the stream, reads have no
+ * order with them, and other operations wait. 0, a verdict or an error. */
 static HL_COLD int keep_fence(struct hl_lane *lane, struct hl_way *way, const struct hl_issue *op)
     HL_REQUIRES(lane->lease)
 {
@@ -318,7 +319,7 @@ static HL_COLD int keep_fence(struct hl_lane *lane, struct hl_way *way, const st
     return rc < 0 ? rc : HL_LANE_STAY;
 }
 
-/* What must be settled before a way's first operation, and before each atomic: 0, a verdict or an error. */
+/* Settles what must come before a way's first operation, and before each atomic: 0, a verdict or an error. */
 static int prepare_way(struct hl_lane *lane, struct hl_way *way, const struct hl_issue *op)
     HL_REQUIRES(lane->lease)
 {
@@ -363,13 +364,13 @@ int hl_lane_post(struct hl_lane *lane, const struct hl_issue *op)
 
 /* ---- operations ---- */
 
-/* A lane that is named may be owned; the pool's own choice never is. */
+/* A lane that the caller names may be owned; one that the pool chooses never is. */
 HL_INLINE bool enter_first(struct hl_lane *lane, bool named) HL_TRY_ACQUIRE(true, lane->lease) HL_NO_TSA
 {
     return named ? hl_lease_try_any(&lane->lease) : hl_lease_try(&lane->lease);
 }
 
-/* Posts at once, on `own` or else on the preferred lane, when that is free and takes it. */
+/* Posts on `own` or else on the preferred lane, at once if that is free and accepts it. */
 HL_INLINE int issue(struct hl_issue *op, struct hl_lane *own)
 {
     struct hl_pool *p = &hl_pool;
@@ -394,7 +395,7 @@ HL_INLINE int issue(struct hl_issue *op, struct hl_lane *own)
     return HL_LIKELY(rc == 0) ? 0 : hl_lane_issue_slow(p, op, rc);
 }
 
-/* The parts of a request that will not be issued end with the error. */
+/* Ends the parts of a request that will not be issued, with the error; returns it. */
 static HL_COLD int give_up(struct hl_req *req, size_t parts, int rc)
 {
     for (; req != NULL && parts > 0; parts--) {
@@ -415,7 +416,8 @@ static struct hl_issue issue_of(const struct hl_xfer *x, enum hl_op_what what)
                              .buf = x->buf};
 }
 
-/* Piece by piece. `own`, here and below: the caller's lane, NULL: the thread's. Known to the compiler. */
+/* `own`, also in the other inlined functions: the caller's lane; NULL: the thread's. It is a constant for the
+ * compiler. */
 HL_INLINE int transfer(struct hl_lane *own, const struct hl_xfer *x, enum hl_op_what what)
 {
     struct hl_issue op = issue_of(x, what);
@@ -468,7 +470,7 @@ bool hl_lane_write_word(struct hl_lane *own, const struct hl_xfer *x)
     return own != NULL ? transfer_at_once_on(own, x, false, true) : transfer_at_once(x, false, true);
 }
 
-/* Ordered operations of one key share a lane; one that does not open is lane 0 for good. */
+/* The lane of all ordered operations of one key. If it does not open, lane 0 replaces it for ever. */
 static uint32_t ordered_lane(uint64_t key)
 {
     return hl_pool_count(&hl_pool) > 1 ? (uint32_t)(hl_mix64(key) % hl_pool_count(&hl_pool)) : 0;
