@@ -84,11 +84,11 @@ HL_INLINE void fence_mapped(const struct hl_win *w, enum hl_lane_scope scope)
     }
 }
 
-/* Of one target, or of all (-1), when that is allowed. It waits in windows with FAR targets, that take the
- * long way, or with a dead target; the others' flush is the fence. */
+/* Flushes one target, or all (-1), after the checks. In windows with FAR targets, with `detour`, in
+ * checked_mode or with a dead target it does more than the fence. */
 HL_INLINE int flush_targets(struct hl_win *w, int target, enum hl_lane_scope scope)
 {
-    /* relaxed: what it tells of a death has no order. */
+    /* relaxed: a flush that misses a death counts as earlier. */
     if (HL_LIKELY(hl_a8_load_relaxed(&w->waits) == 0) || (HL_FAULT(flush_local_open) && scope == HL_LOCAL)) {
         fence_mapped(w, scope);
         return 0;
@@ -144,7 +144,8 @@ int hl_flush_check_all(struct hl_win *w)
     return locks ? 0 : flush_error(w, -1);
 }
 
-/* A call that is not just a fence: for a FAR target, for one that is locked by itself, or an error. */
+/* A flush of one target that may be more than a fence: it is FAR or locked by itself, or the call is
+ * wrong. */
 static HL_NOINLINE int flush_any(int target, MPI_Win win, enum hl_lane_scope scope, const char *func)
 {
     struct hl_win *w = hl_win_of(win);
@@ -156,7 +157,7 @@ static HL_NOINLINE int flush_any(int target, MPI_Win win, enum hl_lane_scope sco
     return hl_win_end(win, func, rc);
 }
 
-/* The same for all targets. */
+/* A flush of all targets that may be more than a fence, or a wrong call. */
 static HL_NOINLINE int flush_each(MPI_Win win, enum hl_lane_scope scope, const char *func)
 {
     struct hl_win *w = hl_win_of(win);
@@ -165,7 +166,7 @@ static HL_NOINLINE int flush_each(MPI_Win win, enum hl_lane_scope scope, const c
     return hl_win_end(win, func, rc);
 }
 
-/* All targets are mapped and locked: a flush of them, or of one, is a fence of the processor. */
+/* Are all targets mapped and locked, so that a flush of any or all is a fence of the processor? */
 HL_INLINE bool is_only_fence(const struct hl_win *w)
 {
     return w != NULL && hl_epoch_is_fenced(&w->epoch);

@@ -5,9 +5,10 @@
 #include "api.h"
 #include "short.h"
 
-/* ---- beside the short way ---- */
+/* ---- where the short way ends ---- */
 
-/* May lanes reach the target now? Else it is private memory of this node, or its lock is to be asked for. */
+/* May lanes reach the target now? If not, it is private memory of this node, or its lock must be taken
+ * first. */
 HL_INLINE bool lanes_reach(const struct hl_win *w, int target)
 {
     return hl_target_is_plain_far(&w->targets[target]) && hl_epoch_holds_at_once(&w->epoch, target);
@@ -33,8 +34,8 @@ HL_INLINE void remember_put(struct hl_win *w, int target, int64_t count, MPI_Dat
                                            .target = target});
 }
 
-/* What joins no chain that is open already: an operation of its own, or the first of a chain. Described
- * before it is known that lanes reach the target, which costs the short ways no register. */
+/* Issues a put that joins no open chain: it goes by itself, or is the first of a chain. It is described
+ * before lanes are known to reach the target, which costs the short ways no register. */
 static HL_NOINLINE int put_direct(void *origin, size_t len, const char *func, int target, uint64_t where,
                                   struct hl_win *w)
 {
