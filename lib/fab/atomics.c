@@ -10,9 +10,9 @@
 static uint32_t limits[HL_FAB_ATOMICS][HL_OP_KINDS][HL_BASICS]; /* elements per call; 0: not done */
 static bool known[HL_FAB_ATOMICS][HL_OP_KINDS][HL_BASICS];      /* what hl_fab_knows_atomic answers */
 
-/* The table has only types that software providers update by one CPU instruction or
- * compare-and-swap loop of the element's size, so that near peers and the receive thread
- * (hl_near_acc) may update the same elements. */
+/* The table has only types that software providers update by one CPU instruction or compare-and-swap
+ * loop of the element's size, so that near peers and the receive thread (hl_near_acc) may update the
+ * same elements. */
 int hl_fab_datatype(enum hl_basic basic)
 {
     switch (basic) {

@@ -25,8 +25,8 @@ struct card {
     uint8_t parts[HL_FAB_PARTS * PART_MAX];
 };
 
-/* Keys of the key-value space can be written only once, so each opening of the network has
- * keys of its own. */
+/* Keys of the key-value space can be written only once, so each opening of the network has keys of its
+ * own. */
 static unsigned generation;
 
 static struct card mine;

@@ -31,8 +31,8 @@ static char why[512] = "network not needed so far";
 #define OLDEST FI_VERSION(1, 17)
 #define MODES (FI_CONTEXT | FI_CONTEXT2)
 #define MR_MODES (FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT)
-/* FI_MR_HMEM is about memory of devices, which is never used; FI_MR_SCALABLE is the old word
- * for no demands. */
+/* FI_MR_HMEM is about memory of devices, which is never used; FI_MR_SCALABLE is the old word for no
+ * demands. */
 #define MR_HARMLESS (FI_MR_HMEM | FI_MR_SCALABLE)
 
 /* Hints, tried one after the other. They ask for nothing that is not used, since providers demand whatever

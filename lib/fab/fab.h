@@ -50,8 +50,8 @@ extern struct hl_fab hl_fab;
 int hl_fab_open(void);
 bool hl_fab_is_open(void);
 
-/* One line that says why this provider was chosen, or, before hl_fab_open, that the network
- * was not needed. */
+/* One line that says why this provider was chosen, or, before hl_fab_open, that the network was not
+ * needed. */
 const char *hl_fab_why(void);
 
 /* Names of the providers that could be chosen, best first, with commas between; libfabric is asked for each
@@ -279,10 +279,10 @@ int hl_fab_card_get(int peer, enum hl_fab_part part, const void **data, size_t *
 
 /* ---- the provider's sockets ---- */
 
-/* Names the resource that this process has run out of, so that connections cannot be made or
- * accepted, which the provider does not tell: descriptors, when a peer waits to be accepted or this
- * process makes a connection (`connecting`); memory, when this process makes one. NULL: no resource.
- * `any`: an open descriptor. */
+/* Names the resource that this process has run out of, so that connections cannot be made or accepted,
+ * which the provider does not tell: descriptors, when a peer waits to be accepted or this process makes
+ * a connection (`connecting`); memory, when this process makes one. NULL: no resource. `any`: an open
+ * descriptor. */
 const char *hl_fab_lack(int any, bool connecting);
 
 /* Says that there may be new sockets (a peer has sent HELLO), which must become close-on-exec. Any thread;

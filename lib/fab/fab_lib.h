@@ -49,8 +49,8 @@ struct hl_fab_ends {
     socklen_t peer_len;
 };
 
-/* Looks at all descriptors of the process, makes the provider's sockets close-on-exec and
- * calls fn for each. */
+/* Looks at all descriptors of the process, makes the provider's sockets close-on-exec and calls fn for
+ * each. */
 void hl_fab_each_socket(void (*fn)(void *arg, const struct hl_fab_ends *ends), void *arg);
 
 #endif

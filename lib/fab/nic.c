@@ -59,8 +59,8 @@ static bool take_entry(const char *entry, void *arg)
     return true;
 }
 
-/* Adds a port's state (the file has "4: ACTIVE" or the like) to the card's words; true: the
- * port is active. */
+/* Adds a port's state (the file has "4: ACTIVE" or the like) to the card's words; true: the port is
+ * active. */
 static bool note_port(const char *entry, void *arg)
 {
     struct nic_search *s = arg;

@@ -50,8 +50,8 @@ struct hl_provider {
  * ("verbs"). A test's own row (fab_lib.h) comes first. Never NULL. */
 const struct hl_provider *hl_provider_find(const char *name, uint32_t version);
 
-/* True when this error of the provider's own (fi_cq_err_entry.prov_errno) says that the
- * connection is lost. */
+/* True when this error of the provider's own (fi_cq_err_entry.prov_errno) says that the connection is
+ * lost. */
 bool hl_provider_says_lost(const struct hl_provider *row, int error);
 
 /* The i-th row of this version that may be chosen without being named, best first; NULL behind the last. */

@@ -23,8 +23,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* The id of private memory has this bit, a serial number and the row's index. Segments have mem's
- * ids, without this bit. */
+/* The id of private memory has this bit, a serial number and the row's index. Segments have mem's ids,
+ * without this bit. */
 #define PRIVATE_BIT (UINT64_C(1) << 63)
 #define INDEX_BITS 16
 #define ROWS_MAX (1u << INDEX_BITS)
@@ -120,8 +120,8 @@ static int ask_provider(const struct iovec *iov, struct fid_mr **mr) HL_REQUIRES
     return rc;
 }
 
-/* Words about the cause of a refusal, as the limit of locked memory, for which pages count
- * that a NIC keeps. */
+/* Words about the cause of a refusal, as the limit of locked memory, for which pages count that a NIC
+ * keeps. */
 static void say_limit(int rc, char *out, size_t cap) HL_REQUIRES(region_lock)
 {
     char may[HL_BYTES_TEXT], are[HL_BYTES_TEXT];

@@ -370,8 +370,8 @@ int hl_blocks_resize(struct hl_blocks *b, size_t off, size_t len)
 
 /* ---- for tests ---- */
 
-/* Number of blocks in a tree, with those that hang behind them; sets *ok to false when one
- * is out of place. */
+/* Number of blocks in a tree, with those that hang behind them; sets *ok to false when one is out of
+ * place. */
 static size_t count_free(const struct hl_block *n, bool *ok)
 {
     if (n == NULL) {

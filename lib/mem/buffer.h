@@ -13,13 +13,13 @@
 /* Sets how many ranks take huge pages from the same pool. Called by one thread before the other calls. */
 void hl_mem_buffer_ranks(int ranks);
 
-/* Says that start-up is over: from now on pages may be joined, which takes a millisecond for
- * each huge page. */
+/* Says that start-up is over: from now on pages may be joined, which takes a millisecond for each huge
+ * page. */
 void hl_mem_buffer_started(void);
 
 /* Returns at least `len` (less than 8 MiB) bytes at a multiple of 64, not zeroed, which are the
- * caller's until hl_mem_buffer_give; NULL when there is no memory. Any thread; takes mem's lock
- * and calls no watcher. */
+ * caller's until hl_mem_buffer_give; NULL when there is no memory. Any thread; takes mem's lock and
+ * calls no watcher. */
 void *hl_mem_buffer_take(size_t len);
 void hl_mem_buffer_give(void *buffer); /* buffer may be NULL */
 

@@ -18,9 +18,9 @@ static size_t align_of(const void *addr)
     return (size_t)(a & -a);
 }
 
-/* Bytes of [from, to) that transparent huge pages map, by /proc/self/smaps; -1 when it cannot be
- * read. The kernel counts for whole mappings: a range that is part of a mapping gets its share of
- * the mapping's bytes. */
+/* Bytes of [from, to) that transparent huge pages map, by /proc/self/smaps; -1 when it cannot be read.
+ * The kernel counts for whole mappings: a range that is part of a mapping gets its share of the
+ * mapping's bytes. */
 static double pmd_bytes(uintptr_t from, uintptr_t to)
 {
     char line[256];

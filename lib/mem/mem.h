@@ -152,8 +152,8 @@ uint64_t hl_mem_fair_size(int sharers);
  * when there is none. Any thread. */
 int hl_mem_piece_at(const void *addr, struct hl_piece *out);
 
-/* The living segment of this process that holds all of [addr, addr + len), or NULL. Any thread,
- * no lock, a few loads. */
+/* The living segment of this process that holds all of [addr, addr + len), or NULL. Any thread, no
+ * lock, a few loads. */
 struct hl_seg *hl_mem_find(const void *addr, size_t len);
 
 /* The living segment of this process with this id, or NULL. Accepts any number. Any thread, no lock. */
@@ -190,8 +190,8 @@ void hl_mem_unmap_peer(char *base, size_t len, bool reserved);
 int hl_mem_watch(int (*born)(struct hl_seg *seg), void (*dying)(struct hl_seg *seg));
 #define HL_MEM_WATCHERS 4
 
-/* Hold mem's lock around fork, so that the child sees whole structures (life's atfork
- * handlers call these). */
+/* Hold mem's lock around fork, so that the child sees whole structures (life's atfork handlers call
+ * these). */
 void hl_mem_fork_prepare(void);
 void hl_mem_fork_parent(void);
 void hl_mem_fork_child(void);

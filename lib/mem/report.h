@@ -4,8 +4,8 @@
 
 #include "plan.h"
 
-/* Writes the line, if HOTLANE_MEM_REPORT says so: `caller` asked for `len` bytes under
- * `plan` and got `piece`. */
+/* Writes the line, if HOTLANE_MEM_REPORT says so: `caller` asked for `len` bytes under `plan` and got
+ * `piece`. */
 void hl_report(const char *caller, size_t len, const struct hl_plan *plan, const struct hl_piece *piece);
 
 /* True: hl_mem_report_mute was called, so another process of the node writes the line of level 1. */

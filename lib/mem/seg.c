@@ -1,7 +1,6 @@
-/* The memory of a segment, made in this order:
- * memfd -> size, sealed -> reserved aligned range -> shared mapping -> policy -> pages, when asked -> proof.
- * Every shortage is found as an error code before anybody touches the memory, and closing the file gives back
- * what a half-done try had taken. */
+/* The memory of a segment, made in this order: memfd -> size, sealed -> reserved aligned range -> shared
+ * mapping -> policy -> pages, when asked -> proof. Every shortage is found as an error code before anybody
+ * touches the memory, and closing the file gives back what a half-done try had taken. */
 #include "seg.h"
 
 #include "bounds.h"
@@ -118,8 +117,8 @@ void hl_mem_dump(struct hl_seg *seg, size_t end)
     }
 }
 
-/* Unmaps the range. A reserved one is reserved again in the same call, so that no other
- * mapping can get in. */
+/* Unmaps the range. A reserved one is reserved again in the same call, so that no other mapping can get
+ * in. */
 static void unmap_range(char *base, size_t len, bool reserved)
 {
     if (!reserved) {
@@ -350,9 +349,9 @@ void hl_seg_join(const struct hl_seg *seg, size_t off, size_t len)
     }
 }
 
-/* Gives pages back by address: libfabric's cache of closed registrations watches such calls;
- * without, it would take the next piece at this address for the old pages. Locked memory (mlockall)
- * is given back by file. */
+/* Gives pages back by address: libfabric's cache of closed registrations watches such calls; without,
+ * it would take the next piece at this address for the old pages. Locked memory (mlockall) is given
+ * back by file. */
 static int punch_pages(const struct hl_seg *seg, size_t first, size_t len)
 {
     int rc = hl_sys.madvise(seg->base + first, len, MADV_REMOVE);

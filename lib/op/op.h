@@ -10,9 +10,9 @@
 
 #include "attr.h"
 
-/* One row for each basic type: name, bytes of data, bytes from one element to the next in memory.
- * Types of one representation share a row: MPI_INT and MPI_INT32_T are both I32.
- * Rows of pairs must stand together at the end (hl_op_is_pair). */
+/* One row for each basic type: name, bytes of data, bytes from one element to the next in memory. Types of
+ * one representation share a row: MPI_INT and MPI_INT32_T are both I32. Rows of pairs must stand together at
+ * the end (hl_op_is_pair). */
 #define HL_BASIC_ROWS(X)                                                                                     \
     X(BYTE, 1, 1) /* uninterpreted: BAND, BOR, BXOR only */                                                  \
     X(I8, 1, 1)   /* also MPI_CHAR and MPI_CHARACTER */                                                      \

@@ -150,8 +150,8 @@ static void mark_host_dead(struct hl_rx_host *host, const char *why)
     }
 }
 
-/* Tells the ranks of a host that answers again, too late, that they count as dead: they must not
- * wait for this rank. */
+/* Tells the ranks of a host that answers again, too late, that they count as dead: they must not wait
+ * for this rank. */
 static void tell_ranks(struct hl_rx_host *host)
 {
     const struct hl_wire_rec gone = {.op = HL_WIRE_GONE};

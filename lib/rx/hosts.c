@@ -41,8 +41,8 @@ struct hl_rx_host *hl_rx_hosts_get(struct hl_rx_hosts *h, const struct hl_fab_ho
     return host;
 }
 
-/* Notes a connection for the comparison of two looks. Without memory it is left out, so its
- * end is not seen. */
+/* Notes a connection for the comparison of two looks. Without memory it is left out, so its end is not
+ * seen. */
 static void note_link(struct hl_rx_hosts *h, size_t host, const struct hl_fab_link *link)
 {
     if (h->n_now == h->room_now) {

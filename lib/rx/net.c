@@ -38,8 +38,8 @@ static struct hl_fab_ep ep;
 static struct inbound inbounds[BUFFERS];
 static struct hl_rx_senders senders;
 static struct hl_rx_window window; /* messages of lanes that came before their turn */
-/* [size] address of a peer's receive endpoint, plus 1; 0: not inserted. Only pages of peers
- * in use are touched. */
+/* [size] address of a peer's receive endpoint, plus 1; 0: not inserted. Only pages of peers in use are
+ * touched. */
 static uint64_t *peer_rx;
 _Static_assert(FI_ADDR_NOTAVAIL == UINT64_MAX, "no address plus 1 is 0");
 static uint8_t *pool;
@@ -173,8 +173,8 @@ static bool take_next_message(struct hl_rx_sender *s, const struct hl_wire_head 
 
 /* ---- lanes whose messages come in any order ---- */
 
-/* Handles a message before which nothing is missing, and acknowledges it. False: there is no
- * memory for that. */
+/* Handles a message before which nothing is missing, and acknowledges it. False: there is no memory for
+ * that. */
 static bool run_in_turn(struct hl_rx_sender *s, const struct hl_wire_head *head)
 {
     struct hl_rx_answers a;

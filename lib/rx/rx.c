@@ -53,8 +53,8 @@ static hl_a32 watched;    /* atomic; 1: the thread watches the launcher, or ther
 static hl_a32 ticking;    /* atomic; 1: ticks run or are about to (run_tick) */
 static _Thread_local bool on_thread;
 
-/* State of the receive thread's loop. Many wakes without work (`empty`) mean that a descriptor
- * stays readable for ever. */
+/* State of the receive thread's loop. Many wakes without work (`empty`) mean that a descriptor stays
+ * readable for ever. */
 struct wakes {
     uint64_t since_ns;
     int empty;
@@ -152,8 +152,8 @@ int hl_rx_open(void *board)
     }
     int rc = add_fd(hl_rx.bell, 0);
     rc = rc == 0 ? add_fd(hl_boot_node_fd(), 0) : rc;
-    /* Edge-triggered: an answer for another thread makes it readable, too, and must wake
-     * this one only once. */
+    /* Edge-triggered: an answer for another thread makes it readable, too, and must wake this one only
+     * once. */
     rc = rc == 0 ? add_fd(hl_boot_watch_fd(), EPOLLET) : rc;
     /* relaxed: nobody looks yet. */
     hl_a32_store_relaxed(&watched, hl_boot_watch_fd() < 0);
@@ -296,8 +296,8 @@ bool hl_rx_lose(int rank)
 
 static void tell_lost_ranks(void)
 {
-    /* relaxed: a hint; the setter wakes this thread. acquire: the marks; pairs with the
-     * release in hl_rx_lose. */
+    /* relaxed: a hint; the setter wakes this thread. acquire: the marks; pairs with the release in
+     * hl_rx_lose. */
     if (hl_a32_load_relaxed(&hl_rx.lost) == 0 || hl_a32_xchg_acquire(&hl_rx.lost, 0) == 0) {
         return;
     }

@@ -64,8 +64,8 @@ int hl_rx_start(void);
 int hl_rx_network(void);
 bool hl_rx_has_network(void);
 
-/* Stops the thread and closes the receive endpoint. Called after a fence of the job, when
- * lanes are closed. */
+/* Stops the thread and closes the receive endpoint. Called after a fence of the job, when lanes are
+ * closed. */
 void hl_rx_stop(void);
 
 /* Returns room for an answer of `len` bytes (at most HL_WIRE_PAYLOAD_MAX(hl_fab.eager)), which travels with
@@ -105,8 +105,8 @@ bool hl_rx_is_told(int rank); /* dead because the launcher or the rank's host sa
  * thread that waits; starts the receive thread if necessary. */
 bool hl_rx_lose(int rank);
 
-/* Says that the job's ranks are about to leave: from the next fence on, an endpoint that
- * closes is no death. */
+/* Says that the job's ranks are about to leave: from the next fence on, an endpoint that closes is no
+ * death. */
 void hl_rx_leave(void);
 
 /* Says that a rank has taken nothing from the network for HL_RX_SUSPECT_NS, so that the receive thread probes

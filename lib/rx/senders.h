@@ -1,5 +1,5 @@
-/* Inside the module: the lanes that send to this rank, by (rank, lane), in a hash table that
- * grows. One thread. */
+/* Inside the module: the lanes that send to this rank, by (rank, lane), in a hash table that grows. One
+ * thread. */
 #ifndef HL_RX_SENDERS_H
 #define HL_RX_SENDERS_H
 

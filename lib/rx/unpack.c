@@ -15,8 +15,8 @@
 
 /* ---- answers ---- */
 
-/* Adds an answer of `len` bytes to the record that is being handled; NULL: there is no room,
- * or it has one. */
+/* Adds an answer of `len` bytes to the record that is being handled; NULL: there is no room, or it has
+ * one. */
 static struct hl_wire_ans *add_answer(struct hl_rx_answers *a, size_t len)
 {
     size_t need = sizeof(struct hl_wire_ans) + HL_WIRE_PAD(len);

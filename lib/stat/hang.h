@@ -108,7 +108,7 @@ int hl_hang_nap_ms(void);
 /* Bytes of node-shared memory for posts of `node_size` ranks. */
 size_t hl_hang_board_bytes(int node_size);
 
-/* Opens the posts in that memory, zeroed by then; NULL closes them. `world`, `node_rank`: of this rank. The
+/* Opens the posts in that memory, zeroed by then. `world`, `node_rank`: of this rank. The
  * caller keeps board and node_world. */
 void hl_hang_open(void *board, int world, int node_rank, int node_size, const int *node_world);
 
