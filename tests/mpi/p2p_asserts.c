@@ -117,7 +117,7 @@ static void exact_length(void)
             CHECK_EQ(code, MPI_SUCCESS);
         } else {
             must_fail(code, more > 0 ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
-                      more > 0 ? "longer" : "mpi_assert_exact_length");
+                      more > 0 ? "the receive buffer" : "mpi_assert_exact_length");
         }
     }
     free(buf);
