@@ -388,8 +388,9 @@ FIGURES = [
            "operation by operation (direct) and chained. Goals: 60 for a put, 30 for an idle flush, 90 for a fetch_and_op with its flush on the node.",
            [against_others("near")], "The compiler's version moves counts by a few; the C library's memcpy is another one on each make of CPU.",
            EXACT + " What the caller needs for a call, and a wait off the node, are included.", "release", ("--ours",)),
-    Figure("cache-lines", "Cache lines that travel between threads", "beyond", "exact counts", "coherence", (0, 220), None,
-           ["--calls", "put,get,put_flush,fetch_own,fetch_shared,rput_wait,shmem_p,message,message_pair,far_put,far_flush,far_one_lane,far_locked",
+    Figure("cache-lines", "Cache lines that travel between threads", "beyond", "exact counts", "coherence", (0, 330), None,
+           ["--calls", "put,get,put_flush,fetch_own,fetch_shared,rput_wait,shmem_p,message,message_pair,far_put,far_flush,far_one_lane,far_locked,"
+            "near_hot,near_global,far_hot,far_global,alltoall,alltoall_object",
             "--threads", "1,2,8,32,128", "--lines", "3", "--seconds", "60"],
            ["--calls", "put,fetch_shared,far_put", "--threads", "1,2", "--lines", "2"],
            "How many lines of 64 bytes an operation moves from one core's cache to another's, for more cores than this machine has: a call turn by turn, "

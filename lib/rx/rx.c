@@ -41,7 +41,7 @@
 #define NAPS_ARMED 16 /* sleeps in a row after which the provider is polled all the same */
 #define QUIET_TICKS 2 /* ticks without work before they end: starting them again costs a system call */
 
-struct hl_rx hl_rx;
+struct hl_rx hl_rx = {.bell = -1, .timer = -1};
 
 static struct hl_mutex start_lock = HL_MUTEX_INIT;
 static int network_result = 1; /* 1: not tried; written by the collective callers, one at a time */
@@ -582,6 +582,7 @@ void hl_rx_stop(void)
         if (hl_rx.timer >= 0) {
             close(hl_rx.timer);
         }
+        hl_rx.bell = hl_rx.timer = -1; /* a late kick would write into whatever gets the number next */
         free(hl_rx.bells);
         free(hl_rx.dead);
         hl_rx.bells = NULL;

@@ -9,10 +9,16 @@ struct coherence_call {
     double of;                    /* operations of one `run` */
     void (*prepare)(int threads); /* NULL: nothing is to be prepared; by the thread that starts the others */
     void (*run)(int thread);
+    const char *setting; /* NAME=VALUE of the environment, or NULL */
 };
 
+/* Designs that this library is compared with. */
+#define GLOBAL "HOTLANE_RMA_MODE=global"
+#define ENQUEUE "HOTLANE_RMA_MODE=enqueue"
+#define OBJECT "HOTLANE_CS=object"
+
 /* Each ends with a row without a name. */
-extern const struct coherence_call coherence_truth[], coherence_near[], coherence_far[];
+extern const struct coherence_call coherence_truth[], coherence_near[], coherence_far[], coherence_alltoall[];
 
 /* What the caller does from now on counts (true) or does not, as at the begin. */
 void coherence_count(bool counts);

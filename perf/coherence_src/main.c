@@ -17,7 +17,8 @@ enum { WARM = 4 };
 
 extern char __executable_start[], _end[]; // NOLINT: the linker's names
 
-static const struct coherence_call *const groups[] = {coherence_truth, coherence_near, coherence_far};
+static const struct coherence_call *const groups[] = {coherence_truth, coherence_near, coherence_far,
+                                                      coherence_alltoall};
 static const struct coherence_call *call;
 static int runs;
 
@@ -94,6 +95,9 @@ int main(int argc, char **argv)
                                            .rmw_ns = atof(argv[7]),
                                            .block_ns = atof(argv[8])};
     runs = atoi(argv[5]);
+    if (call->setting != NULL) {
+        putenv((char *)(uintptr_t)call->setting);
+    }
     if (call->prepare != NULL) {
         call->prepare(machine.threads);
     }

@@ -11,6 +11,7 @@
 /* A thread's own lines: what it sends, and at this offset what it receives. */
 #define LINE 128
 #define OWN ((size_t)2 * LINE)
+#define BATCH 128 /* puts for each flush */
 
 static MPI_Win win;
 static char *mine;
@@ -77,6 +78,14 @@ static void flush(int thread)
 static void put_flush(int thread)
 {
     put(thread);
+    flush(thread);
+}
+
+static void burst(int thread)
+{
+    for (int i = 0; i < BATCH; i++) {
+        put(thread);
+    }
     flush(thread);
 }
 
@@ -149,18 +158,22 @@ static void message_pair(int thread)
     }
 }
 
-const struct coherence_call coherence_near[] = {{"put", 1, open_mpi, put},
-                                                {"get", 1, open_mpi, get},
-                                                {"flush", 1, open_mpi, flush},
-                                                {"put_flush", 1, open_mpi, put_flush},
-                                                {"fetch_own", 1, open_mpi, fetch_own},
-                                                {"fetch_shared", 1, open_mpi, fetch_shared},
-                                                {"rput_wait", 1, open_mpi, rput_wait},
-                                                {"shmem_p", 1, open_shmem, p_word},
-                                                {"shmem_g", 1, open_shmem, g_word},
-                                                {"shmem_add_own", 1, open_shmem, add_word},
-                                                {"shmem_p_quiet", 1, open_shmem, p_quiet},
-                                                {"message", 1, open_mpi, message},
-                                                {"message_own", 1, open_comms, message_own},
-                                                {"message_pair", 0.5, open_comms, message_pair},
-                                                {NULL, 0, NULL, NULL}};
+const struct coherence_call coherence_near[] = {{"put", 1, open_mpi, put, NULL},
+                                                {"get", 1, open_mpi, get, NULL},
+                                                {"flush", 1, open_mpi, flush, NULL},
+                                                {"put_flush", 1, open_mpi, put_flush, NULL},
+                                                {"near_hot", BATCH, open_mpi, burst, NULL},
+                                                {"near_global", BATCH, open_mpi, burst, GLOBAL},
+                                                {"near_enqueue", BATCH, open_mpi, burst, ENQUEUE},
+                                                {"near_object", BATCH, open_mpi, burst, OBJECT},
+                                                {"fetch_own", 1, open_mpi, fetch_own, NULL},
+                                                {"fetch_shared", 1, open_mpi, fetch_shared, NULL},
+                                                {"rput_wait", 1, open_mpi, rput_wait, NULL},
+                                                {"shmem_p", 1, open_shmem, p_word, NULL},
+                                                {"shmem_g", 1, open_shmem, g_word, NULL},
+                                                {"shmem_add_own", 1, open_shmem, add_word, NULL},
+                                                {"shmem_p_quiet", 1, open_shmem, p_quiet, NULL},
+                                                {"message", 1, open_mpi, message, NULL},
+                                                {"message_own", 1, open_comms, message_own, NULL},
+                                                {"message_pair", 0.5, open_comms, message_pair, NULL},
+                                                {NULL, 0, NULL, NULL, NULL}};

@@ -99,7 +99,8 @@ static void print_median(void)
 
 int main(int argc, char **argv)
 {
-    const struct coherence_call *const groups[] = {coherence_truth, coherence_near, coherence_far};
+    const struct coherence_call *const groups[] = {coherence_truth, coherence_near, coherence_far,
+                                                   coherence_alltoall};
     for (size_t g = 0; argc == 4 && g < sizeof groups / sizeof groups[0]; g++) {
         for (const struct coherence_call *c = groups[g]; c->name != NULL; c++) {
             call = strcmp(argv[1], c->name) == 0 ? c : call;
@@ -110,6 +111,9 @@ int main(int argc, char **argv)
         return 2;
     }
     runs = atoi(argv[3]);
+    if (call->setting != NULL) {
+        putenv((char *)(uintptr_t)call->setting);
+    }
     if (call->prepare != NULL) {
         call->prepare(threads);
     }

@@ -43,7 +43,7 @@ static void count_locked(int thread)
     hl_mutex_unlock(&shared.lock);
 }
 
-const struct coherence_call coherence_truth[] = {{"add_own", 1, make_own, add_own},
-                                                 {"add_shared", 1, NULL, add_shared},
-                                                 {"count_locked", 1, NULL, count_locked},
-                                                 {NULL, 0, NULL, NULL}};
+const struct coherence_call coherence_truth[] = {{"add_own", 1, make_own, add_own, NULL},
+                                                 {"add_shared", 1, NULL, add_shared, NULL},
+                                                 {"count_locked", 1, NULL, count_locked, NULL},
+                                                 {NULL, 0, NULL, NULL, NULL}};

@@ -10,6 +10,7 @@
 #include "model.h"
 #include "ring.h"
 #include "rx_doubts.h"
+#include "rx_kick.h"
 #include "rx_window.h"
 #include "rx_wire.h"
 #include "senders.h"
@@ -586,6 +587,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, an_answer_on_any_connection_counts);
     tcase_add_test(t, a_connection_that_ends_is_missed_once);
     tcase_add_test(t, a_call_that_ends_is_not_missed);
+    tcase_add_test(t, a_kick_writes_into_nothing_but_the_bell);
     suite_add_tcase(s, t);
     return s;
 }
