@@ -16,7 +16,6 @@
 #include "log.h"
 #include "part.h"
 #include "shm.h"
-#include "topo.h"
 #include "util.h"
 
 #define GRANULE ((uint64_t)1 << HL_SYM_GRANULE)
@@ -69,10 +68,9 @@ struct asked {
     } parts[HL_PART_MOST];
 };
 
-static uint64_t natural_of(uint64_t page)
+static size_t base_page(void)
 {
-    size_t sizes[8];
-    return hl_topo_page_natural(sizes, hl_topo_pages(sizes, HL_COUNT_OF(sizes)), (size_t)page);
+    return (size_t)sysconf(_SC_PAGESIZE);
 }
 
 static void read_asked(struct asked *a)
@@ -87,7 +85,7 @@ static void read_asked(struct asked *a)
         a->parts[i] = (struct asked_part){p[i].id, p[i].kind, p[i].policy, p[i].size, p[i].page, 0};
     }
     for (int i = 0; i < a->count; i++) {
-        a->parts[i].natural = natural_of(a->parts[i].page);
+        a->parts[i].natural = hl_mem_page_natural(a->parts[i].page);
     }
 }
 
@@ -160,14 +158,13 @@ static void plan_part(const struct asked_part *a, uint64_t natural, uint64_t fai
     *out = (struct hl_heap_part){.id = (int)a->id, .page = (size_t)natural};
     out->size = hl_round_up(hl_max_size(size, 1), GRANULE);
     out->wish = (struct hl_mem_wish){kinds[a->kind], rules[a->policy], (size_t)a->page, true};
-    out->wished =
-        out->wish.kind != HL_MEM_ANY || out->wish.rule != HL_MEM_PREFERRED || natural > hl_topo_page();
+    out->wished = out->wish.kind != HL_MEM_ANY || out->wish.rule != HL_MEM_PREFERRED || natural > base_page();
     snprintf(out->name, sizeof out->name, "partition %d", out->id);
 }
 
 static uint64_t own_pinned(uint64_t lockable)
 {
-    uint64_t most = lockable / OWN_SHARE & ~(uint64_t)(hl_topo_page() - 1);
+    uint64_t most = lockable / OWN_SHARE & ~(uint64_t)(base_page() - 1);
     return hl_min_size(hl_max_size(most, OWN_LEAST), OWN_PINNED);
 }
 
@@ -202,7 +199,7 @@ static int plan(void)
     hl_heap.own = own == OWN_PINNED ? own_pinned(hl_heap.lockable) : own;
     free(all);
     hl_heap.parts[hl_heap.count++] =
-        (struct hl_heap_part){.name = "the library's part", .size = own, .page = hl_topo_page()};
+        (struct hl_heap_part){.name = "the library's part", .size = own, .page = base_page()};
     return hl_parts_agree(rc);
 }
 

@@ -6,14 +6,12 @@
 #include <shmem.h>
 #include <string.h>
 
-#include "comm.h"
+#include "coll.h"
 #include "job.h"
-#include "match.h"
 #include "near.h"
 #include "prog.h"
 #include "shm.h"
 #include "sym.h"
-#include "type.h"
 #include "xfer.h"
 
 size_t hl_tree_bytes(int size)
@@ -157,26 +155,14 @@ static int tag_of(const struct hl_box *box)
 static void post_far(const struct hl_box *box, const struct hl_call *c, const struct note *n, int pe)
 {
     struct hl_box out;
-    struct hl_send s = {.ctx = hl_shmem_comm->ctx,
-                        .me = hl_sym.my_pe,
-                        .dest_world = pe,
-                        .tag = tag_of(box),
-                        .buf = &out.call,
-                        .count = (int64_t)write_note(&out, c, n),
-                        .type = hl_type_of(MPI_BYTE)};
-    hl_shmem_must(hl_match_send(&s), c->func, pe);
+    size_t len = write_note(&out, c, n);
+    hl_shmem_must(hl_coll_send_bytes(hl_shmem_comm, pe, tag_of(box), &out.call, len), c->func, pe);
 }
 
 static void await_far(struct hl_box *box, const struct hl_call *c, int pe)
 {
-    struct hl_recv r = {.ctx = hl_shmem_comm->ctx,
-                        .src = pe,
-                        .src_world = pe,
-                        .tag = tag_of(box),
-                        .buf = &box->call,
-                        .count = sizeof *box - sizeof box->flag,
-                        .type = hl_type_of(MPI_BYTE)};
-    hl_shmem_must(hl_match_recv(&r, MPI_STATUS_IGNORE), c->func, pe);
+    size_t room = sizeof *box - sizeof box->flag;
+    hl_shmem_must(hl_coll_recv_bytes(hl_shmem_comm, pe, tag_of(box), &box->call, room), c->func, pe);
 }
 
 static void post_note(const struct hl_call *c, int rank, size_t at, const struct note *n)

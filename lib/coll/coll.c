@@ -185,6 +185,11 @@ int hl_coll_settle(const struct hl_coll_call *call, hl_coll_result_fn *result, v
     return err;
 }
 
+int hl_coll_guard(const struct hl_comm *comm)
+{
+    return comm->size > 1 ? hl_rx_start() : 0;
+}
+
 static int32_t take_least(void *least)
 {
     return *(int32_t *)least;

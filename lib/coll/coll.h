@@ -98,11 +98,21 @@ int hl_coll_allgather_bytes(struct hl_comm *comm, const void *mine, size_t len, 
 int hl_coll_allgather_local(struct hl_comm *inter, const void *mine, size_t len, void *all);
 int hl_coll_bcast_bytes(struct hl_comm *comm, void *buf, size_t len, int root);
 
+/* Sends `len` bytes to the rank `to`, and receives at most `room` bytes from the rank `from`: outside of the
+ * call order, each waits. Messages with one `tag` (0 .. INT_MAX) arrive in order. For communicators that no
+ * user has: on others they would meet the user's messages. */
+int hl_coll_send_bytes(const struct hl_comm *comm, int to, int tag, const void *buf, size_t len);
+int hl_coll_recv_bytes(const struct hl_comm *comm, int from, int tag, void *buf, size_t room);
+
 /* Runs an exchange (whose results do not differ between ranks) and lets `result` make a number of what it
  * brought. When a member dies meanwhile, all others get the same number, or all get an error, if their
- * receive threads run (hl_rx_start). */
+ * receive threads run (hl_coll_guard). */
 typedef int32_t hl_coll_result_fn(void *arg);
 int hl_coll_settle(const struct hl_coll_call *call, hl_coll_result_fn *result, void *arg, int32_t *got);
+
+/* Has this rank's receive thread run, which answers the others when a member of `comm` dies while they agree.
+ * Nothing is done for a communicator of one rank. Local. */
+int hl_coll_guard(const struct hl_comm *comm);
 
 /* *least is the smallest of all ranks' values, made by hl_coll_settle; after an error of the exchange it is
  * undefined. Ends when every member has called. */

@@ -72,3 +72,29 @@ static void await_matched(const void *request, struct hl_told *t)
 }
 
 const struct hl_coll_net hl_coll_net_match = {send_matched, recv_matched, test_matched, await_matched};
+
+int hl_coll_send_bytes(const struct hl_comm *comm, int to, int tag, const void *buf, size_t len)
+{
+    struct hl_send s = {.ctx = comm->ctx,
+                        .me = comm->rank,
+                        .dest_world = hl_comm_world(comm, to),
+                        .tag = tag,
+                        .buf = buf,
+                        .count = (int64_t)len,
+                        .type = hl_type_of(MPI_BYTE)};
+
+    return hl_match_send(&s);
+}
+
+int hl_coll_recv_bytes(const struct hl_comm *comm, int from, int tag, void *buf, size_t room)
+{
+    struct hl_recv v = {.ctx = comm->ctx,
+                        .src = from,
+                        .src_world = hl_comm_world(comm, from),
+                        .tag = tag,
+                        .buf = buf,
+                        .count = (int64_t)room,
+                        .type = hl_type_of(MPI_BYTE)};
+
+    return hl_match_recv(&v, MPI_STATUS_IGNORE);
+}

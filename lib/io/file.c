@@ -13,7 +13,6 @@
 #include "err.h"
 #include "io.h"
 #include "prog.h"
-#include "rx.h"
 
 _Static_assert(sizeof(struct hl_file) <= HL_HANDLE_SIZE, "a file fits the place of a handle");
 
@@ -63,9 +62,7 @@ static int check_same_ask(struct hl_comm *comm, const struct hl_file_ask *ask)
     if (err == 0 && *ask->name == '\0') {
         err = hl_err_say(HL_ERR_BAD_FILE, "the file name is empty");
     }
-    if (err == 0 && comm->size > 1) {
-        err = hl_rx_start(); /* its thread answers when a rank dies while they agree */
-    }
+    err = err == 0 ? hl_coll_guard(comm) : err;
     err = hl_io_agree_value(comm, err, "the mode", ask->amode);
     return err == HL_ERR_NOT_SAME ? hl_err_say(HL_ERR_AMODE, "%s", hl_err_text(err)) : err;
 }

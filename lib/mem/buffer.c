@@ -61,11 +61,16 @@ static uint64_t eighth_of_pool(size_t page)
     return !user_asks() && hl_topo_page_pool(page, &pool) ? pool.unused / 8 : 0;
 }
 
+size_t hl_mem_page_natural(size_t asked)
+{
+    size_t sizes[SIZES], count = hl_topo_pages(sizes, SIZES);
+    return hl_topo_page_natural(sizes, count, asked);
+}
+
 /* The size that HOTLANE_INTERNAL_PG_SZ means on this machine. */
 static size_t natural(void)
 {
-    size_t sizes[SIZES], count = hl_topo_pages(sizes, SIZES);
-    return hl_topo_page_natural(sizes, count, is_auto() ? AUTO_PAGE : (size_t)hl_conf.internal_page);
+    return hl_mem_page_natural(is_auto() ? AUTO_PAGE : (size_t)hl_conf.internal_page);
 }
 
 /* The page size to try for `len` more bytes; `page` is that of natural(). */

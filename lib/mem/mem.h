@@ -148,6 +148,10 @@ bool hl_mem_discard(const struct hl_piece *piece, size_t off, size_t len);
  * file size and of address space (each process maps all of it) allow now. */
 uint64_t hl_mem_fair_size(int sharers);
 
+/* Bytes of the largest page that the kernel offers and that is at most `asked`; of a base page if none is.
+ * Reads /sys. Any thread. */
+size_t hl_mem_page_natural(size_t asked);
+
 /* Finds the living piece that begins at `addr`, for MPI_Free_mem. Returns 0, or HL_ERR_BASE without a text
  * when there is none. Any thread. */
 int hl_mem_piece_at(const void *addr, struct hl_piece *out);
