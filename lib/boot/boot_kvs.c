@@ -23,8 +23,7 @@ static uint64_t next_version(uint64_t state)
 static bool claim_slot(const struct hl_kvs_cache *s, struct hl_kvs_slot *slot, uint64_t seen, uint64_t *mine)
 {
     *mine = next_version(seen) << VERSION_SHIFT | (uint64_t)(s->me + 1) << WHO_SHIFT;
-    /* acquire: this rank's bytes come after those of the last claimer; pairs with the release in
-     * store_value. */
+    /* acquire: comes after the last claimer's bytes; pairs with the release in store_value. */
     if (!hl_a64_cas_acquire(&slot->state, &seen, *mine)) {
         return false;
     }

@@ -123,8 +123,7 @@ struct hl_fab_tcp_probe hl_fab_tcp_probe(const void *name, size_t len)
     memcpy(&a, name, len < sizeof a ? len : sizeof a);
     k.fd = socket(a.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     socklen_t size = a.ss_family == AF_INET ? sizeof(struct sockaddr_in) : sizeof(struct sockaddr_in6);
-    /* Only connect tells of a failure at once: SO_ERROR would be 0, and poll would call the socket
-     * writable. */
+    /* Only connect tells of this failure: SO_ERROR would be 0, and the socket would be writable. */
     if (k.fd >= 0 && connect(k.fd, (struct sockaddr *)&a, size) != 0 && errno != EINPROGRESS) {
         k.error = errno;
     }

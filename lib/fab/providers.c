@@ -49,8 +49,7 @@ static const struct hl_provider rows[] = {
      .lost = 1u << 2 | 1u << 5 | 1u << 12,
      .ordered = true,
      .pins = true},
-    /* Seen. Its descriptor becomes readable only while somebody reads the queue. It does atomics under a
-     * lock. */
+    /* Seen. Its descriptor becomes readable only while somebody reads the queue. Atomics take a lock. */
     {.name = "psm3",
      .by_name = "it offers itself on any Ethernet",
      .eager = 8 * KIB,

@@ -62,8 +62,7 @@ static void create_kinds(void *arg)
 
 struct hl_memkind *hl_memkind_open(char *base, size_t len)
 {
-    /* One arena of memkind for all threads: one for each would fragment the region, and mem's lock lets only
-     * one thread in anyway. */
+    /* One arena of memkind: one for each thread would fragment the region, and mem's lock admits only one. */
     static const char *const one_arena[] = {"MEMKIND_ARENA_NUM_PER_KIND=1", NULL};
     struct hl_memkind *k = calloc(1, sizeof *k + hl_round_up(len / HL_MEM_ALIGN, 64) / 8);
     if (k == NULL) {

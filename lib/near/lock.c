@@ -58,8 +58,7 @@ static bool try_take(struct hl_near_lock *l)
 {
     uint32_t nobody = 0;
     /* relaxed: only a guess whether the exchange is worth its cost. */
-    /* acquire: the elements are as the last holder left them; pairs with the release in
-     * hl_near_lock_leave. */
+    /* acquire: the last holder's elements are seen; pairs with the release in hl_near_lock_leave. */
     return hl_a32_load_relaxed(&l->holder) == 0 && hl_a32_cas_acquire(&l->holder, &nobody, me());
 }
 

@@ -121,8 +121,7 @@ struct hl_near_rpc_slot {
     HL_ALIGNED_LINE char bytes[HL_NEAR_RPC_BYTES];
 };
 
-/* A segment that peers may open by themselves (offers.c). Its owner writes it, all ranks of the node read
- * it. */
+/* A segment that peers may open by themselves (offers.c). Its owner writes it, ranks of the node read it. */
 struct hl_near_offer {
     HL_ALIGNED_LINE hl_a64 id; /* of the segment, 0: none; atomic, released after the other fields */
     int32_t pid, fd;           /* the owner's process, and the descriptor there */

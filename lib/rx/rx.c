@@ -152,8 +152,7 @@ int hl_rx_open(void *board)
     }
     int rc = add_fd(hl_rx.bell, 0);
     rc = rc == 0 ? add_fd(hl_boot_node_fd(), 0) : rc;
-    /* Edge-triggered: an answer for another thread makes it readable, too, and must wake this one only
-     * once. */
+    /* Edge-triggered: an answer for another thread makes it readable, too, and must wake this one once. */
     rc = rc == 0 ? add_fd(hl_boot_watch_fd(), EPOLLET) : rc;
     /* relaxed: nobody looks yet. */
     hl_a32_store_relaxed(&watched, hl_boot_watch_fd() < 0);
@@ -296,8 +295,7 @@ bool hl_rx_lose(int rank)
 
 static void tell_lost_ranks(void)
 {
-    /* relaxed: a hint; the setter wakes this thread. acquire: the marks; pairs with the release in
-     * hl_rx_lose. */
+    /* relaxed: a hint; the setter wakes this thread. acquire: the marks; pairs with hl_rx_lose. */
     if (hl_a32_load_relaxed(&hl_rx.lost) == 0 || hl_a32_xchg_acquire(&hl_rx.lost, 0) == 0) {
         return;
     }

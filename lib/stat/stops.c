@@ -131,8 +131,7 @@ static uint64_t stop_of(uint32_t pid, bool told) HL_REQUIRES(busy)
     return letter == 't' || (letter == 'T' && !told) ? 1 + status_number("\nvoluntary_ctxt_switches:\t") : 0;
 }
 
-/* The number of the stop in which a peer is, whose post was there; ENDED; or 0: it runs, or that is not
- * known. */
+/* The number of the stop in which a peer with a post is; ENDED; or 0: it runs, or that is not known. */
 static uint64_t stop_of_peer(int who, uint32_t pid) HL_REQUIRES(busy)
 {
     struct stops_place *p = &places[who];
