@@ -46,6 +46,7 @@ void hl_log(enum hl_log_level level, const char *fmt, ...)
     char *line = taken ? room : malloc(sizeof room);
     size_t cap = sizeof room;
     if (line == NULL) {
+        errno = keep;
         return;
     }
     int head = snprintf(line, cap, "hotlane:%s ", who);

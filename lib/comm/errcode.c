@@ -135,24 +135,19 @@ int hl_errh_set_string(int code, const char *string)
 /* Removes a row, and all unused rows at the end, so that the last used code gets smaller again. */
 static int drop_code(int code, bool is_class)
 {
-    char *words = NULL;
-
     hl_mutex_lock(&lock);
     struct added *row = code_row(code);
-    bool found = row != NULL && (row->class_ == code) == is_class;
+    bool found = row != NULL && row->words == NULL && (row->class_ == code) == is_class;
     for (int i = 0; found && is_class && i < n_added; i++) {
         found = !added[i].used || &added[i] == row || added[i].class_ != code;
     }
-    found = found && row->words == NULL;
     if (found) {
         row->used = false;
-        words = row->words;
         while (n_added > 0 && !added[n_added - 1].used) {
             n_added--;
         }
     }
     hl_mutex_unlock(&lock);
-    free(words);
     return found ? 0
                  : hl_err_say(HL_ERR_ARG, "%d is no error %s that a user added, or something still uses it",
                               code, is_class ? "class" : "code");
