@@ -66,8 +66,8 @@ _Noreturn void hl_job_exit(int code)
         code = 1;
     }
     code &= 0xff;
-    if (hl_job.end != NULL) {
-        hl_job.end(code);
+    if (hl_job.end_job != NULL) {
+        hl_job.end_job(code);
     }
     _exit(code);
 }
@@ -79,5 +79,5 @@ const char *hl_job_end_words(void)
 
 bool hl_job_appnum(int *appnum)
 {
-    return hl_job.appnum != NULL && hl_job.appnum(appnum);
+    return hl_job.ask_appnum != NULL && hl_job.ask_appnum(appnum);
 }

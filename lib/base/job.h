@@ -18,9 +18,9 @@ struct hl_job {
     uint64_t nonce;        /* job nonce, carried in every message */
 
     /* Calls that ask the launcher; NULL: there is none. */
-    void (*end)(int code);          /* ends the job with exit code `code`; returns in a forked child */
-    const char *(*end_words)(void); /* hl_job_end_words */
-    bool (*appnum)(int *appnum);    /* hl_job_appnum */
+    void (*end_job)(int code);       /* ends the job with exit code `code`; returns in a forked child */
+    const char *(*end_words)(void);  /* hl_job_end_words */
+    bool (*ask_appnum)(int *appnum); /* hl_job_appnum */
 };
 HL_HIDDEN extern struct hl_job hl_job;
 

@@ -378,9 +378,9 @@ static int open_once(void)
     hl_boot.secret[0] = job.secret[0];
     hl_boot.secret[1] = job.secret[1];
     hl_job.nonce = hl_siphash(job.secret, "hotlane nonce", 13);
-    hl_job.end = end_job;
+    hl_job.end_job = end_job;
     hl_job.end_words = end_words;
-    hl_job.appnum = ask_appnum;
+    hl_job.ask_appnum = ask_appnum;
     hl_boot.method = method->name;
     hl_boot.reason = job.why;
     hl_boot.goes_on = job.goes_on;
