@@ -78,8 +78,8 @@ int __wrap_hl_fab_card_get(int peer, enum hl_fab_part part, const void **data, s
     return 0;
 }
 
-void __wrap_hl_rx_seal(void);
-void __wrap_hl_rx_seal(void)
+void __wrap_hl_rx_cloexec(void);
+void __wrap_hl_rx_cloexec(void)
 {
 }
 
