@@ -395,13 +395,13 @@ void hl_shared_take(struct hl_shared *s, int place, const struct hl_note *note, 
 
 void hl_shared_take_piece(struct hl_shared *s, const struct hl_note *note, struct hl_data data, int64_t at)
 {
-    int64_t room = data.count * data.type->size - at;
+    int64_t all = data.count * data.type->size, room = all - at;
     int64_t n = (int64_t)note->len < room ? (int64_t)note->len : room;
     char *start;
 
     if ((int64_t)note->len > 0 && (int64_t)note->len > room) {
         hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "more came than the %lld bytes for which there is room",
-                                     (long long)(at + room)));
+                                     (long long)all));
     }
     if (n <= 0) {
         return;

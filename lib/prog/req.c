@@ -192,11 +192,10 @@ static HL_COLD int say_long(struct hl_req *r)
         return hl_err_say(HL_ERR_TRUNCATE,
                           "in this collective operation a rank sent more than this one has room for");
     }
-    int64_t excess = hl_req_excess(r);
-    return hl_err_say(HL_ERR_TRUNCATE,
-                      "the message of rank %d with tag %d has %s%lld bytes, the receive buffer %lld",
-                      r->source, r->tag, excess == UINT32_MAX ? "at least " : "",
-                      (long long)(r->bytes + excess), (long long)r->bytes);
+    int64_t excess = hl_req_excess(r), bytes = r->bytes + excess;
+    return hl_err_say(
+        HL_ERR_TRUNCATE, "the message of rank %d with tag %d has %s%lld bytes, the receive buffer %lld",
+        r->source, r->tag, excess == UINT32_MAX ? "at least " : "", (long long)bytes, (long long)r->bytes);
 }
 
 int hl_req_results(struct hl_req *r, MPI_Status *status)
