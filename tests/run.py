@@ -238,7 +238,9 @@ def test(name, tier, tally, earlier):
         os.remove(log_of(name))
     if not left:
         return
-    command = ["meson", "test", "-C", folder, "--no-rebuild", "--num-processes", str(min(2, os.cpu_count() or 1))]
+    # The longest quick tests sleep for most of their time.
+    processes = min(2, os.cpu_count() or 1) + (tier == "quick")
+    command = ["meson", "test", "-C", folder, "--no-rebuild", "--num-processes", str(processes)]
     # A test that hangs does so for ever; one that does not may be slow beside other work.
     command += ["--timeout-multiplier", "4" if name in ("asan", "tsan") else "2"]
     log = os.path.join(KEPT, name + ".log")
