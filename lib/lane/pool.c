@@ -113,11 +113,11 @@ void hl_pool_close(struct hl_pool *p) HL_NO_TSA
         if (lane == NULL || lane->pool == NULL) {
             continue;
         }
-        if (lane->ep != NULL) {
+        if (lane->ep != NULL) { /* else its slots have never been cleared */
             close_endpoint(lane);
+            hl_chain_free_all(lane);
         }
         hl_acks_free(lane);
-        hl_chain_free_all(lane);
         hl_way_free_all(lane);
         hl_stat_lane_retire(&lane->stat);
         /* the thread-local memories of short.h may still point here: they find that no chain takes their

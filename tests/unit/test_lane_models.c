@@ -3,6 +3,7 @@
 #include "../seed.h"
 #include "inner.h"
 
+#include "buffer.h"
 #include "conf.h"
 #include "err.h"
 #include "fab_lib.h"
@@ -239,11 +240,29 @@ START_TEST(each_provider_serves_or_is_refused_with_the_reason)
 }
 END_TEST
 
+/* Their memory is not cleared: what malloc gives may name buffers that live. */
+START_TEST(lanes_that_nobody_needed_give_nothing_back)
+{
+    static struct hl_pool pool;
+    hl_fab.row = hl_provider_find("any", 0); /* as the network leaves it that is open */
+    void *living = hl_mem_buffer_take(4096);
+    ck_assert_ptr_nonnull(living);
+    ck_assert_int_eq(hl_pool_open(&pool, 1, RANKS), 0);
+    pool.lanes[0]->slots[0] = (struct hl_slot){.chain = living};
+    hl_pool_close(&pool);
+    void *next = hl_mem_buffer_take(4096);
+    ck_assert_ptr_ne(next, living);
+    hl_mem_buffer_give(next);
+    hl_mem_buffer_give(living);
+}
+END_TEST
+
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("lane_models");
     TCase *t = tcase_create("lane_models");
     tcase_set_timeout(t, 100);
+    tcase_add_test(t, lanes_that_nobody_needed_give_nothing_back);
     tcase_add_loop_test(t, each_provider_serves_or_is_refused_with_the_reason, 0,
                         (int)HL_COUNT_OF(model_providers));
     suite_add_tcase(s, t);
