@@ -288,9 +288,5 @@ void hl_chain_free_all(struct hl_lane *lane)
     for (size_t i = 0; i < HL_SLOTS; i++) {
         /* the endpoint is closed, so the provider no longer uses it */
         hl_mem_buffer_give(lane->slots[i].chain);
-        lane->slots[i].chain = NULL;
     }
-    lane->open = NULL;
-    lane->chain = NULL;
-    hl_a64_store_relaxed(&lane->takes, 0); /* relaxed: no other thread is left. */
 }
