@@ -5,11 +5,9 @@
 
 #include "boxes.h"
 
-#include "err.h"
 #include "prog.h"
 #include "util.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,14 +15,6 @@ enum { RANKS = 2, LINE = 128, OWN = 2 * LINE };
 
 static struct hl_comm **comms; /* of each thread */
 static char *mine;             /* of each thread: what it sends, and LINE bytes on what it receives */
-
-static void must(int rc)
-{
-    if (rc != 0) {
-        fprintf(stderr, "alltoall: %s\n", hl_err_text(rc));
-        exit(1);
-    }
-}
 
 static void *lines(size_t bytes)
 {
@@ -60,10 +50,10 @@ static void open_comms(int threads)
         struct hl_group *group;
         struct hl_mailbox *boxes[RANKS] = {lines(sizeof *boxes[0]), lines(sizeof *boxes[0])};
         uint64_t ctx = hl_comm_ctx_new();
-        must(hl_group_make_strided(0, 1, RANKS, &group));
+        coherence_must(hl_group_make_strided(0, 1, RANKS, &group));
         group->stride = 0; /* both are this process */
         for (int rank = 0; rank < RANKS; rank++) {
-            must(hl_comm_make(group, ctx, &comms[i + rank]));
+            coherence_must(hl_comm_make(group, ctx, &comms[i + rank]));
             comms[i + rank]->rank = rank;
             comms[i + rank]->parts[HL_PART_BOXES] = &boxes_of(rank, boxes)->part;
         }

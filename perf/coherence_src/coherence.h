@@ -20,6 +20,9 @@ struct coherence_call {
 /* Each ends with a row without a name. */
 extern const struct coherence_call coherence_truth[], coherence_near[], coherence_far[], coherence_alltoall[];
 
+/* Ends the program with an error's words; 0: does nothing. */
+void coherence_must(int rc);
+
 /* What the caller does from now on counts (true) or does not, as at the begin. */
 void coherence_count(bool counts);
 

@@ -28,10 +28,10 @@ static struct hl_mutex one_lock = HL_MUTEX_INIT;
 static int target = 1;
 static MPI_Win win;
 
-static void must(int rc)
+void coherence_must(int rc)
 {
     if (rc != 0) {
-        fprintf(stderr, "far calls: %s\n", hl_err_text(rc));
+        fprintf(stderr, "coherence: %s\n", hl_err_text(rc));
         exit(1);
     }
 }
@@ -47,7 +47,7 @@ static void open_lane(struct hl_lane *lane) HL_NO_TSA
         (void)hl_way_make(lane, target, &card, &rc);
         hl_lane_leave(lane);
     }
-    must(rc);
+    coherence_must(rc);
 }
 
 static void open_pool(int threads, uint32_t lanes)
@@ -55,11 +55,11 @@ static void open_pool(int threads, uint32_t lanes)
     struct hl_fab_ep rx;
     hl_conf.provider = "model";
     hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
-    must(hl_fab_open());
-    must(hl_fab_ep_open(HL_FAB_RX, &rx)); /* asks which atomics there are */
+    coherence_must(hl_fab_open());
+    coherence_must(hl_fab_ep_open(HL_FAB_RX, &rx)); /* asks which atomics there are */
     hl_fab_ep_close(&rx);
     hl_prog_crowd(1, threads);
-    must(hl_pool_open(&hl_pool, lanes, hl_job.size));
+    coherence_must(hl_pool_open(&hl_pool, lanes, hl_job.size));
     for (uint32_t i = 0; i < lanes; i++) {
         open_lane(hl_pool.lanes[i]);
     }
@@ -70,7 +70,7 @@ static void open_pool(int threads, uint32_t lanes)
 /* A job of which nothing else is open. */
 static void open_alone(int threads, uint32_t lanes)
 {
-    must(hl_conf_load());
+    coherence_must(hl_conf_load());
     hl_job.size = RANKS;
     hl_job.nonce = 77;
     open_pool(threads, lanes);
