@@ -11,7 +11,6 @@
 #include "attr.h"
 #include "comm.h"
 #include "epoch.h"
-#include "fab.h"
 #include "fault.h"
 #include "handle.h"
 #include "hang.h"
@@ -20,6 +19,7 @@
 #include "lock.h"
 #include "lockword.h"
 #include "mem.h"
+#include "mr.h"
 #include "near.h"
 #include "req.h"
 #include "type.h"
@@ -117,7 +117,7 @@ struct hl_win {
     int *near_ranks;            /* those targets, ascending */
     struct hl_piece piece;      /* the memory, where the library took it; seg NULL: it is the user's */
     struct hl_piece ctl_piece;  /* memory of hl_win_ctl */
-    uint64_t region;            /* hl_fab_register's id of the memory, 0: none */
+    uint64_t region;            /* hl_mr_register's id of the memory, 0: none */
     struct hl_near_want *wants; /* mappings that I hold */
     struct hl_lockq lockq;      /* guarded by the lock of table.c */
     struct hl_win *next;        /* in table.c's chain; guarded by its lock */

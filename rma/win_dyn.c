@@ -19,7 +19,7 @@ struct holder {
 struct attached {
     struct hl_region r;
     struct hl_near_lock lock; /* of the rank that r.home names */
-    uint64_t fab;             /* hl_fab_register's id, 0: none */
+    uint64_t fab;             /* hl_mr_register's id, 0: none */
     struct holder *holders;
     uint32_t n_holders, room;
     struct attached *next; /* in hl_dyn.leaving */
@@ -52,7 +52,7 @@ int hl_dyn_open(struct hl_win *w)
 static void free_attached(struct attached *a)
 {
     if (a->fab != 0) {
-        hl_fab_unregister(a->fab);
+        hl_mr_unregister(a->fab);
     }
     free(a->holders);
     free(a);
@@ -345,7 +345,7 @@ static int describe_region(struct attached *a)
     hl_win_overlay((void *)(uintptr_t)r->base, r->len, owner);
     r->home = a->lock.home;
     struct hl_seg *seg = r->len != 0 ? hl_mem_find((void *)(uintptr_t)r->base, r->len) : NULL;
-    struct hl_fab_mr mr;
+    struct hl_mr mr;
     int rc = 0;
     if (seg != NULL) {
         r->seg_id = seg->id;
@@ -353,7 +353,7 @@ static int describe_region(struct attached *a)
         r->seg_off = r->base - (uint64_t)(uintptr_t)seg->base;
     }
     if (r->len != 0 && hl_rx_has_network()) {
-        rc = hl_fab_register((void *)(uintptr_t)r->base, r->len, &mr);
+        rc = hl_mr_register((void *)(uintptr_t)r->base, r->len, &mr);
         if (rc == 0) {
             a->fab = mr.id;
             r->addr = mr.addr;

@@ -52,11 +52,11 @@ static bool near_allowed(void)
 
 static int fill_network(struct hl_win *w, struct win_card *c)
 {
-    struct hl_fab_mr mr;
+    struct hl_mr mr;
     if (w->bytes == 0 || w->base == NULL || w->region != 0 || !hl_rx_has_network()) {
         return 0;
     }
-    int rc = hl_fab_register(w->base, w->bytes, &mr);
+    int rc = hl_mr_register(w->base, w->bytes, &mr);
     if (rc == 0) {
         w->region = mr.id;
         c->addr = mr.addr;
@@ -453,7 +453,7 @@ void hl_win_forget_all(struct hl_win *w)
         }
     }
     if (w->region != 0) {
-        hl_fab_unregister(w->region);
+        hl_mr_unregister(w->region);
     }
     free(w->wants);
     free(w->near_ranks);

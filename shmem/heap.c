@@ -8,10 +8,10 @@
 #include "coll.h"
 #include "conf.h"
 #include "err.h"
-#include "fab.h"
 #include "fork.h"
 #include "job.h"
 #include "lane.h"
+#include "mr.h"
 #include "near.h"
 #include "parts.h"
 #include "pinned.h"
@@ -79,8 +79,8 @@ static int make_tables(void)
 static void fill_cards(struct part_card *mine)
 {
     for (int i = 0; i < hl_heap.count; i++) {
-        struct hl_fab_mr mr;
-        hl_fab_mr_of(hl_heap.parts[i].piece.seg, &mr);
+        struct hl_mr mr;
+        hl_mr_of(hl_heap.parts[i].piece.seg, &mr);
         mine[i] = (struct part_card){hl_heap.parts[i].piece.seg->id, mr.addr, mr.key};
     }
 }
@@ -189,7 +189,7 @@ static int reach_far(struct part_card *cards)
 {
     int rc = hl_rx_has_network() ? 0 : hl_rx_network(); /* may open it in the middle of a job */
     rc = hl_parts_agree(rc == 0 ? hl_lane_open() : rc);
-    if (rc == 0 && hl_fab.pins) {
+    if (rc == 0 && hl_mr_pins()) {
         return hl_pinned_open();
     }
     rc = rc == 0 ? tell_parts(cards) : rc;

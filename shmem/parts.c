@@ -11,9 +11,9 @@
 #include "coll.h"
 #include "conf.h"
 #include "err.h"
-#include "fab.h"
 #include "job.h"
 #include "log.h"
+#include "mr.h"
 #include "part.h"
 #include "shm.h"
 #include "util.h"
@@ -78,8 +78,8 @@ static void read_asked(struct asked *a)
     int count;
     const struct hl_part *p = hl_part_all(&count);
     *a = (struct asked){.fair = hl_mem_fair_size(hl_job.node_size), .count = count > 0 ? count : 1};
-    a->pins = hl_fab_is_open() && hl_fab.pins;
-    a->lockable = hl_fab_lockable();
+    a->pins = hl_mr_pins();
+    a->lockable = hl_lockable_bytes();
     a->parts[0] = (struct asked_part){.id = 1, .size = hl_conf.shmem_size, .page = 4096};
     for (int i = 0; i < count; i++) {
         a->parts[i] = (struct asked_part){p[i].id, p[i].kind, p[i].policy, p[i].size, p[i].page, 0};

@@ -5,7 +5,7 @@
 
 #include "coll.h"
 #include "err.h"
-#include "fab.h"
+#include "mr.h"
 #include "parts.h"
 #include "shm.h"
 #include "sym.h"
@@ -17,7 +17,7 @@
 
 static bool on;
 static uint64_t covered[HL_SYM_PARTS]; /* registered bytes of each part of hl_heap, from its beginning on */
-static uint64_t *regions;              /* [n_regions]: hl_fab_register's ids */
+static uint64_t *regions;              /* [n_regions]: hl_mr_register's ids */
 static int n_regions;
 
 struct hl_pinned_range hl_pinned_choose(uint64_t off, uint64_t end, uint64_t covered_to, uint64_t len,
@@ -45,13 +45,13 @@ static int no_key_memory(void)
 /* Registers my memory [begin, begin + len) of the span; *out is what peers need. */
 static int register_mine(uint64_t begin, uint64_t len, const char *name, struct key *out)
 {
-    struct hl_fab_mr mr;
+    struct hl_mr mr;
     uint64_t *more = realloc(regions, ((size_t)n_regions + 1) * sizeof *regions);
     if (more == NULL) {
         return no_key_memory();
     }
     regions = more;
-    int rc = hl_fab_register(hl_heap.base + begin, len, &mr);
+    int rc = hl_mr_register(hl_heap.base + begin, len, &mr);
     if (rc != 0) {
         return hl_err_say(rc, "%s: %s", name, hl_err_text(rc));
     }
@@ -63,7 +63,7 @@ static int register_mine(uint64_t begin, uint64_t len, const char *name, struct 
 static void unregister_beyond(int count)
 {
     while (n_regions > count) {
-        hl_fab_unregister(regions[--n_regions]);
+        hl_mr_unregister(regions[--n_regions]);
     }
 }
 

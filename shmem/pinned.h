@@ -1,4 +1,4 @@
-/* The symmetric heap on networks that pin the pages of registered memory (hl_fab.pins): it is registered
+/* The symmetric heap on networks that pin the pages of registered memory (hl_mr_pins): it is registered
  * piece by piece, as its blocks are handed out.
  *
  * The heap is gigabytes of address space, and registering all of it would take all that memory at once. So

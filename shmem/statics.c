@@ -5,12 +5,12 @@
 #include "coll.h"
 #include "conf.h"
 #include "err.h"
-#include "fab.h"
 #include "fork.h"
 #include "job.h"
 #include "lane.h"
 #include "life.h"
 #include "log.h"
+#include "mr.h"
 #include "near.h"
 #include "rx.h"
 #include "share.h"
@@ -214,8 +214,8 @@ static int open_statics_network(const struct statics_table *t)
 static int find_network_way(int i, struct network_way *out)
 {
     const struct hl_stretch *s = &hl_share.objects.stretches[i];
-    struct hl_fab_mr mr;
-    int rc = hl_fab_register(s->shared ? (char *)hl_share.piece.addr + s->off : s->base, s->len, &mr);
+    struct hl_mr mr;
+    int rc = hl_mr_register(s->shared ? (char *)hl_share.piece.addr + s->off : s->base, s->len, &mr);
     if (rc == 0) {
         regions[i] = mr.id;
         *out = (struct network_way){mr.addr, mr.key};
@@ -338,7 +338,7 @@ void hl_statics_close(void)
 {
     for (int i = 0; i < hl_share.objects.n_stretches && regions != NULL; i++) {
         if (regions[i] != 0) {
-            hl_fab_unregister(regions[i]);
+            hl_mr_unregister(regions[i]);
         }
     }
     for (int i = 0; i < hl_sym.n_statics; i++) {

@@ -1,4 +1,4 @@
-/* SipHash, random bytes, bytes as words, lines of files. */
+/* SipHash, random bytes, bytes as words, lines of files, memory that may be locked. */
 #include "util.h"
 
 #include "err.h"
@@ -6,11 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 struct sip {
@@ -133,4 +135,14 @@ bool hl_read_line(const char *root, const char *path, char *out, size_t cap)
         out[strcspn(out, "\n")] = '\0';
     }
     return got;
+}
+
+uint64_t hl_lockable_bytes(void)
+{
+    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    struct rlimit limit;
+    bool may = syscall(SYS_capget, &head, caps) == 0 && (caps[0].effective >> CAP_IPC_LOCK & 1) != 0;
+    return may || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX
+                                                                                            : limit.rlim_cur;
 }

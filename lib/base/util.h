@@ -84,4 +84,8 @@ uint64_t hl_siphash(const uint64_t key[2], const void *data, size_t len);
  * when neither works. */
 int hl_random_bytes(void *out, size_t len);
 
+/* Bytes that this process may lock in memory, with what providers that pin have registered: UINT64_MAX
+ * without a limit (RLIMIT_MEMLOCK; CAP_IPC_LOCK). */
+uint64_t hl_lockable_bytes(void);
+
 #endif

@@ -3,11 +3,11 @@
 
 #include "comm.h"
 #include "err.h"
-#include "fab.h"
 #include "job.h"
 #include "lane.h"
 #include "lock.h"
 #include "mem.h"
+#include "mr.h"
 #include "near.h"
 #include "rx.h"
 
@@ -21,12 +21,12 @@ struct hl_counter {
     hl_a64 *word;
     struct hl_mutex lock; /* held while the first use maps the number */
     int near;             /* node rank of the owner where a mapping was made, else -1; under lock */
-    uint64_t region;      /* hl_fab_register's id, at the owner; 0: none */
+    uint64_t region;      /* hl_mr_register's id, at the owner; 0: none */
 };
 
 static int make_word(struct hl_counter *c)
 {
-    struct hl_fab_mr mr;
+    struct hl_mr mr;
     int err = hl_mem_alloc(sizeof *c->word, NULL, &c->piece);
 
     if (err != 0) {
@@ -34,7 +34,7 @@ static int make_word(struct hl_counter *c)
     }
     c->word = c->piece.addr;
     hl_a64_store_relaxed(c->word, 0); /* relaxed: others learn of it by messages. */
-    err = hl_fab_register(c->word, sizeof *c->word, &mr);
+    err = hl_mr_register(c->word, sizeof *c->word, &mr);
     if (err != 0) {
         return err;
     }
@@ -77,7 +77,7 @@ void hl_counter_close(struct hl_counter *c)
         hl_near_unmap(c->near, c->card.seg_id);
     }
     if (c->region != 0) {
-        hl_fab_unregister(c->region);
+        hl_mr_unregister(c->region);
     }
     if (c->piece.seg != NULL) {
         hl_mem_free(&c->piece);

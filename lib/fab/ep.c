@@ -229,3 +229,25 @@ int hl_fab_ep_insert(struct hl_fab_ep *ep, const void *name, size_t len, fi_addr
     hl_fab_cloexec_note(name, len);
     return 0;
 }
+
+int hl_fab_mr_open(struct hl_fab_ep *ep, const struct iovec *iov, uint64_t key, struct fid_mr **mr)
+{
+    const uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE | FI_SEND | FI_RECV | FI_READ | FI_WRITE;
+    struct fi_mr_attr attr = {.mr_iov = iov, .iov_count = 1, .access = access, .requested_key = key};
+    int rc = fi_mr_regattr(ep->domain, &attr, 0, mr);
+    bool made = rc == 0;
+    if (rc == 0 && hl_fab.mr_bind) {
+        rc = fi_mr_bind(*mr, &ep->ep->fid, 0);
+        rc = rc == 0 ? fi_mr_enable(*mr) : rc;
+    }
+    if (made && rc != 0) {
+        (void)fi_close(&(*mr)->fid);
+    }
+    *mr = rc == 0 ? *mr : NULL;
+    return rc;
+}
+
+int hl_fab_mr_close(struct fid_mr *mr)
+{
+    return fi_close(&mr->fid);
+}

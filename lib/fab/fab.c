@@ -106,7 +106,7 @@ static const char *find_lack(const struct fi_info *info)
     if (info->mode & ~(uint64_t)MODES) {
         return "it demands an unknown mode";
     }
-    if ((info->domain_attr->mr_mode & FI_MR_ALLOCATED) != 0 && hl_provider_locks(row) > hl_fab_lockable()) {
+    if ((info->domain_attr->mr_mode & FI_MR_ALLOCATED) != 0 && hl_provider_locks(row) > hl_lockable_bytes()) {
         return "its buffers do not fit into the memory that this process may lock (raise `ulimit -l`, or "
                "memlock in /etc/security/limits.d)";
     }
@@ -348,7 +348,7 @@ static void tell_small_buffers(size_t wished)
                "this process may lock %s of memory: network buffers of %zu bytes instead of %zu, which is "
                "slower "
                "(raise `ulimit -l`, or memlock in /etc/security/limits.d)",
-               hl_bytes_text(hl_fab_lockable(), may), buffer, wished);
+               hl_bytes_text(hl_lockable_bytes(), may), buffer, wished);
     }
 }
 
@@ -358,7 +358,7 @@ static int open_first(void)
     size_t wished = hl_conf.small ? 4096 : 16384;
     raise_file_limit();
     bool pins = may_pin();
-    buffer = hl_provider_buffer(pins ? hl_fab_lockable() : UINT64_MAX, wished);
+    buffer = hl_provider_buffer(pins ? hl_lockable_bytes() : UINT64_MAX, wished);
     remember_signals();
     hl_conf_with_env(hl_provider_settings(buffer, pins, hl_nic_is_emulated()), load_and_choose, &rc);
     restore_signals();

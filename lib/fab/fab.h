@@ -13,7 +13,6 @@
 
 #include "atomic.h"
 #include "attr.h"
-#include "mem.h"
 #include "op.h"
 #include "providers.h"
 
@@ -166,68 +165,21 @@ HL_INLINE bool hl_fab_ep_error(struct hl_fab_ep *ep, struct fi_cq_err_entry *out
 int hl_fab_ep_read(struct hl_fab_ep *ep, fi_addr_t from, uint64_t addr, uint64_t key, struct iovec to,
                    void *context);
 
-/* ---- memory that peers may reach ---- */
+/* ---- registrations ---- */
 
-/* What a peer needs to reach [0, len) of a region. The owner fills it in; windows exchange it, heaps compute
- * it. Plain data, the same on all machines of a job. */
-struct hl_fab_mr {
-    uint64_t id;   /* of the region at its owner, for messages; never 0, never reused */
-    uint64_t key;  /* registration key */
-    uint64_t addr; /* RMA address of the region's first byte: add the offset */
-    uint64_t len;  /* bytes */
-};
+/* Registers memory in the endpoint's domain, by one call of the provider; `key` counts where the caller
+ * chooses keys. Binds and enables the registration where the provider demands that. Returns 0 and sets *mr,
+ * or the provider's error, *mr being NULL. A thread that may use the endpoint. */
+int hl_fab_mr_open(struct hl_fab_ep *ep, const struct iovec *iov, uint64_t key, struct fid_mr **mr);
 
-/* Fills `out` with the registration of a whole segment of this rank. Its key is 0 before the network opens,
- * and always where registering pins. Any thread. */
-void hl_fab_mr_of(const struct hl_seg *seg, struct hl_fab_mr *out);
-
-/* Fills `out` with what peers need to reach [base, base + len); out->addr is the RMA address of `base`.
- * Memory in a segment that has a key (hl_fab_mr_of) gets that key and the segment's id; other memory is
- * registered and has an id of its own (before the network is open only an id, and key 0). The caller undoes
- * it by hl_fab_unregister(out->id), before the memory goes. HL_ERR_NO_MEM (a limit; the text says which, and
- * what to do), HL_ERR_OTHER (with the provider's text). Any thread. */
-int hl_fab_register(void *base, size_t len, struct hl_fab_mr *out);
-void hl_fab_unregister(uint64_t id);
-
-/* Bytes that this process may lock in memory, with what providers that pin have registered: UINT64_MAX
- * without a limit (RLIMIT_MEMLOCK; CAP_IPC_LOCK). */
-uint64_t hl_fab_lockable(void);
-
-/* The address of bytes [offset, offset + len) of this rank's region `id` (a segment or registered memory), or
- * NULL when there is no such region or it does not hold all of them: the bounds check for everything that
- * arrives. Any thread, no lock. The caller keeps the region alive, or is the receive thread. */
-void *hl_fab_locate(uint64_t id, uint64_t offset, uint64_t len);
-
-/* Registered memory, found by its key. */
-struct hl_fab_reach {
-    uint64_t key;
-    uint64_t addr; /* RMA address of the first byte */
-    char *base;    /* NULL: there is no such memory */
-    uint64_t len;
-    uint32_t users; /* registrations that have this key */
-};
-
-/* Between hold and release no registration comes or goes. Keep it short: threads that make or free memory
- * wait. One thread at a time, the receive thread. */
-void hl_fab_hold(void);
-void hl_fab_release(void);
-
-/* Fills `out` with the memory registered under `key`, to be used until hl_fab_release. Returns false when
- * there is none; out->base is NULL then. Called between hold and release. */
-bool hl_fab_reach(uint64_t key, struct hl_fab_reach *out);
-
-/* The address of `len` bytes at RMA address `addr` of this memory, or NULL when they are not all inside. */
-HL_INLINE void *hl_fab_at(const struct hl_fab_reach *r, uint64_t addr, uint64_t len)
+/* The key by which peers name the registration. */
+HL_INLINE uint64_t hl_fab_mr_key(struct fid_mr *mr)
 {
-    uint64_t offset = addr - r->addr; /* huge where addr is below the first byte */
-    return HL_LIKELY(r->base != NULL && offset <= r->len && len <= r->len - offset) ? r->base + offset : NULL;
+    return fi_mr_key(mr);
 }
 
-/* Opens registration on the receive endpoint; rx calls it once. Living segments (where registering does
- * not pin) and registered memory get their keys now, later ones when they are made. Errors as
- * hl_fab_register and hl_mem_watch. */
-int hl_fab_regions_open(struct hl_fab_ep *rx);
-void hl_fab_regions_close(void);
+/* Ends the registration. Returns 0, or the provider's error. */
+int hl_fab_mr_close(struct fid_mr *mr);
 
 /* ---- atomics of the provider ---- */
 

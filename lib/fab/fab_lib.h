@@ -33,11 +33,6 @@ void hl_fab_atomics_load(struct fid_domain *domain);
 /* Frees the cards, at the end; the next opening of the network publishes new ones. */
 void hl_fab_cards_forget(void);
 
-/* Registers memory in the endpoint's domain, by one call of the provider; `key` counts where the caller
- * chooses keys. Binds and enables the registration where the provider demands that. Returns 0 and sets *mr,
- * or the provider's error, *mr being NULL. */
-int hl_fab_mr_open(struct hl_fab_ep *ep, const struct iovec *iov, uint64_t key, struct fid_mr **mr);
-
 /* Remembers that sockets of this address belong to the provider, for hl_fab_cloexec. Any thread. */
 void hl_fab_cloexec_note(const void *name, size_t len);
 

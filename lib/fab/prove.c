@@ -5,7 +5,6 @@
 
 #include "conf.h"
 #include "err.h"
-#include "mem.h"
 #include "util.h"
 
 #include <poll.h>

@@ -73,7 +73,7 @@ size_t hl_provider_core(const struct hl_provider *row);
 const char *const *hl_provider_settings(size_t buffer, bool pins, bool emulated);
 
 /* Bytes of rxm's buffers, at most `most`, so that those of a rank with one lane leave something of what the
- * process may lock (hl_fab_lockable). No less than HL_PROVIDER_EAGER, the least that messages need. */
+ * process may lock (hl_lockable_bytes). No less than HL_PROVIDER_EAGER, the least that messages need. */
 size_t hl_provider_buffer(uint64_t lockable, size_t most);
 #define HL_PROVIDER_EAGER ((size_t)512)
 

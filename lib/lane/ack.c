@@ -24,7 +24,7 @@ static struct hl_ack_buf *ack_buf_at(struct hl_ack_buf *bufs, size_t i)
 
 static int post_ack_buf(struct hl_lane *lane, struct hl_ack_buf *buf) HL_REQUIRES(lane->lease)
 {
-    return hl_fab_ep_receive(&lane->fab, buf->bytes, hl_fab.eager, &buf->context);
+    return hl_fab_ep_receive(lane->fab, buf->bytes, hl_fab.eager, &buf->context);
 }
 
 int hl_acks_open(struct hl_lane *lane)

@@ -2,6 +2,7 @@
 #ifndef HL_LANE_INNER_H
 #define HL_LANE_INNER_H
 
+#include "fab.h"
 #include "prog.h"
 #include "rx.h"
 #include "state.h"

@@ -30,8 +30,8 @@ struct hl_lane;
 /* One transfer between my memory and a peer's region. */
 struct hl_xfer {
     int peer;       /* world rank */
-    uint64_t addr;  /* remote: hl_fab_mr.addr + offset */
-    uint64_t key;   /* hl_fab_mr.key */
+    uint64_t addr;  /* remote: hl_mr.addr + offset */
+    uint64_t key;   /* hl_mr.key */
     void *buf;      /* the caller's buffer; writes only read it */
     size_t len;     /* bytes; 0: nothing is done */
     hl_a32 *error;  /* the error word of (window, target); never NULL */

@@ -55,7 +55,7 @@ static bool is_lost(int provider_error)
 static int read_lane_error(struct hl_lane *lane) HL_REQUIRES(lane->lease)
 {
     struct fi_cq_err_entry error;
-    if (!hl_fab_ep_error(&lane->fab, &error)) {
+    if (!hl_fab_ep_error(lane->fab, &error)) {
         return 0;
     }
     struct hl_slot *slot = slot_of(lane, error.op_context);
@@ -99,7 +99,7 @@ int hl_lane_progress(struct hl_lane *lane)
         return 0;
     }
     struct fi_cq_msg_entry entries[16];
-    int n = hl_fab_ep_completed(&lane->fab, entries, HL_COUNT_OF(entries));
+    int n = hl_fab_ep_completed(lane->fab, entries, HL_COUNT_OF(entries));
     for (int i = 0; i < n; i++) {
         completed(lane, &entries[i]);
     }

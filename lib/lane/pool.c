@@ -18,7 +18,7 @@ int hl_lane_make_ready(struct hl_lane *lane)
     if (lane->broken) {
         return HL_LANE_BROKEN;
     }
-    int rc = hl_fab_ep_open(HL_FAB_LANE, &lane->fab);
+    int rc = hl_fab_ep_open(HL_FAB_LANE, lane->fab);
     if (rc != 0) {
         lane->broken = true;
         if (lane->index != 0) { /* for lane 0, the opening of the pool fails */
@@ -27,7 +27,7 @@ int hl_lane_make_ready(struct hl_lane *lane)
         return HL_LANE_BROKEN;
     }
     memset(lane->slots, 0, sizeof lane->slots);
-    lane->ep = lane->fab.ep;
+    lane->ep = lane->fab->ep;
     hl_stat_lane_enrol(&lane->stat);
     /* full: rare; the lane before its bit. Pairs with the acquires of `opened` in hl_pool_tick and
      * flush.c. */
@@ -59,11 +59,12 @@ int hl_pool_open(struct hl_pool *p, uint32_t lanes, int ranks)
     for (uint32_t i = 0; ok && i < lanes; i++) {
         struct hl_lane *lane = p->lanes[i];
         if (lane == NULL) {
-            lane = aligned_alloc(HL_CACHELINE, hl_round_up(sizeof *lane, HL_CACHELINE));
+            lane = aligned_alloc(HL_CACHELINE, hl_round_up(sizeof *lane + sizeof *lane->fab, HL_CACHELINE));
         }
         ok = lane != NULL;
         if (ok) {
             memset(lane, 0, offsetof(struct hl_lane, slots)); /* a lane that nobody needs takes 1 KiB */
+            lane->fab = (struct hl_fab_ep *)(lane + 1);
             lane->pool = p;
             lane->index = i;
             p->lanes[i] = lane;
@@ -99,7 +100,7 @@ static void close_endpoint(struct hl_lane *lane) HL_NO_TSA
         hl_log(HL_LOG_DEBUG, "lane %u stays open: the provider holds operations to ranks that have died",
                lane->index);
     } else {
-        hl_fab_ep_close(&lane->fab);
+        hl_fab_ep_close(lane->fab);
     }
     lane->ep = NULL;
 }

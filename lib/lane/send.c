@@ -25,8 +25,8 @@ static uint8_t *write_head(const struct hl_lane *lane, const struct hl_chain *ch
                                 .count = chain->records};
     memcpy(from, &head, sizeof head);
     if (says_hello) {
-        struct hl_wire_hello hello = {.len = lane->fab.name_len};
-        memcpy(hello.name, lane->fab.name, lane->fab.name_len);
+        struct hl_wire_hello hello = {.len = lane->fab->name_len};
+        memcpy(hello.name, lane->fab->name, lane->fab->name_len);
         memcpy(from + sizeof head, &hello, sizeof hello);
     }
     return from;

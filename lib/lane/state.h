@@ -2,11 +2,14 @@
 #ifndef HL_LANE_STATE_H
 #define HL_LANE_STATE_H
 
-#include "fab.h"
 #include "lane.h"
 #include "lease.h"
 #include "stat.h"
 #include "util.h"
+
+#include <rdma/fabric.h>
+
+struct hl_fab_ep;
 
 #define HL_LANES_MAX 64
 _Static_assert(HL_LANES_MAX <= HL_WIRE_LANES && HL_LANES_MAX <= HL_STAT_LANES, "all are named and counted");
@@ -196,7 +199,7 @@ struct hl_lane {
     HL_ALIGNED_LINE hl_a64 issued;
     /* slots before it are free. atomic: release by the leaseholder, acquire by flushing threads */
     hl_a64 tail;
-    struct hl_fab_ep fab;
+    struct hl_fab_ep *fab;       /* in the lane's memory, behind this structure; valid while it is opened */
     struct hl_chain *open;       /* chains not sent yet, newest first */
     struct hl_chain *unused;     /* buffers for chains */
     struct hl_ack_buf *ack_bufs; /* array of HL_ACK_BUFS, NULL until the first message */

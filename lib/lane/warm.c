@@ -49,9 +49,9 @@ int hl_way_ping(struct hl_lane *lane, struct hl_way *way)
                                     .kind = HL_WIRE_DATA,
                                     .flags = HL_WIRE_HELLO,
                                     .len = sizeof k->head + sizeof k->hello};
-    k->hello = (struct hl_wire_hello){.len = lane->fab.name_len};
-    memcpy(k->hello.name, lane->fab.name, lane->fab.name_len);
-    rc = hl_fab_ep_send(&lane->fab, way->addr, &k->head, k->head.len, &k->context);
+    k->hello = (struct hl_wire_hello){.len = lane->fab->name_len};
+    memcpy(k->hello.name, lane->fab->name, lane->fab->name_len);
+    rc = hl_fab_ep_send(lane->fab, way->addr, &k->head, k->head.len, &k->context);
     k->posted = rc == 0;
     return rc;
 }

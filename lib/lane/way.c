@@ -77,7 +77,7 @@ struct hl_way *hl_way_make(struct hl_lane *lane, int peer, const struct hl_rx_ca
     }
     *way = (struct hl_way){
         .peer = peer, .heartbeat_addr = card->heartbeat_addr, .heartbeat_key = card->heartbeat_key};
-    *rc = hl_fab_ep_insert(&lane->fab, card->name, card->name_len, &way->addr);
+    *rc = hl_fab_ep_insert(lane->fab, card->name, card->name_len, &way->addr);
     if (*rc != 0) {
         free(way);
         return NULL;

@@ -11,6 +11,7 @@
 #include "fab.h"
 #include "flight.h"
 #include "lane.h"
+#include "mr.h"
 #include "near.h"
 #include "stat.h"
 
@@ -31,9 +32,9 @@ struct hl_offer {
 /* Offers a buffer in one of this rank's segments, which is registered already. False: it is in none. */
 static bool offer_segment(const struct hl_seg *seg, const char *block, struct hl_msg_rts *rts)
 {
-    struct hl_fab_mr mr = {0};
+    struct hl_mr mr = {0};
     if (seg != NULL) {
-        hl_fab_mr_of(seg, &mr);
+        hl_mr_of(seg, &mr);
     }
     if (mr.key == 0) {
         return false;
@@ -49,8 +50,8 @@ static bool offer_registered(struct hl_req *r, char *block, uint64_t len, struct
 {
     struct hl_send_body *b = hl_send_body(r);
     if ((r->spare & HL_REQ_REGISTERED) == 0) {
-        struct hl_fab_mr mr;
-        if (hl_fab_register(block, len, &mr) != 0) {
+        struct hl_mr mr;
+        if (hl_mr_register(block, len, &mr) != 0) {
             return false; /* not an error: the receiver will ask for the bytes */
         }
         b->back = mr.id;
@@ -87,7 +88,7 @@ void hl_reach_withdraw(struct hl_req *r)
     if (HL_LIKELY((r->spare & HL_REQ_REGISTERED) == 0)) {
         return;
     }
-    hl_fab_unregister(b->back);
+    hl_mr_unregister(b->back);
     r->spare &= (uint16_t)~HL_REQ_REGISTERED;
     b->back = 0;
     b->offset = 0;

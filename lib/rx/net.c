@@ -16,6 +16,7 @@
 #include "err.h"
 #include "job.h"
 #include "log.h"
+#include "mr.h"
 #include "stat.h"
 #include "util.h"
 
@@ -503,9 +504,9 @@ static int check_name(void)
 
 static int publish(void)
 {
-    struct hl_fab_mr mr;
+    struct hl_mr mr;
     int rc = check_name();
-    rc = rc == 0 ? hl_fab_register(&heartbeat, sizeof heartbeat, &mr) : rc;
+    rc = rc == 0 ? hl_mr_register(&heartbeat, sizeof heartbeat, &mr) : rc;
     if (rc != 0) {
         return rc;
     }
@@ -539,7 +540,7 @@ int hl_rx_net_open(void)
     }
     hl_rx_sends_open(&ep);
     rc = post_all();
-    rc = rc == 0 ? hl_fab_regions_open(&ep) : rc;
+    rc = rc == 0 ? hl_mr_open(&ep) : rc;
     rc = rc == 0 ? publish() : rc;
     if (rc != 0) {
         hl_rx_net_close();
@@ -550,11 +551,11 @@ int hl_rx_net_open(void)
 void hl_rx_net_close(void)
 {
     if (heartbeat_region != 0) {
-        hl_fab_unregister(heartbeat_region);
+        hl_mr_unregister(heartbeat_region);
         heartbeat_region = 0;
     }
     owed_count = 0;
-    hl_fab_regions_close();
+    hl_mr_close();
     hl_fab_ep_close(&ep);
     memset(heartbeat_reads, 0, sizeof heartbeat_reads);
     hl_rx_sends_close();

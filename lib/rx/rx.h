@@ -40,7 +40,7 @@ struct hl_rx_msg {
 HL_HIDDEN extern const char hl_rx_order;
 
 /* Handles a record, on the receive thread. Returns 0 or the HL_ERR_* that the acknowledgement carries back.
- * Only the message's form was checked before: find memory with hl_fab_locate. */
+ * Only the message's form was checked before: find memory with hl_mr_locate. */
 typedef int hl_rx_fn(const struct hl_rx_msg *msg);
 
 /* Bytes of node-shared memory that the rings of `node_size` ranks take; the same on all of them. */

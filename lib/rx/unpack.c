@@ -7,6 +7,7 @@
 
 #include "err.h"
 #include "fault.h"
+#include "mr.h"
 #include "near.h"
 #include "prog.h"
 #include "stat.h"
@@ -103,14 +104,14 @@ static int apply_swap(void *there, const struct hl_wire_short *rec, struct hl_rx
     return hl_near_cas(rec->basic, there, compare + size, compare, ans + 1, NULL);
 }
 
-static int run_short(const struct hl_wire_short *rec, struct hl_fab_reach *reach, struct hl_rx_answers *a)
+static int run_short(const struct hl_wire_short *rec, struct hl_mr_found *reach, struct hl_rx_answers *a)
 {
     size_t len = rec->op == HL_WIRE_SWAP ? rec->len / 2 : rec->len;
     if (rec->op == HL_WIRE_KEY) {
-        (void)hl_fab_reach(rec->addr, reach); /* the records that follow are refused when there is none */
+        (void)hl_mr_find(rec->addr, reach); /* the records that follow are refused when there is none */
         return 0;
     }
-    void *there = hl_fab_at(reach, rec->addr, len);
+    void *there = hl_mr_at(reach, rec->addr, len);
     if (HL_UNLIKELY(there == NULL)) {
         return HL_ERR_RMA_RANGE;
     }
@@ -133,8 +134,8 @@ static int run_short(const struct hl_wire_short *rec, struct hl_fab_reach *reach
 /* The memory that a record names by key and address, or NULL. */
 static void *named_memory(uint64_t key, uint64_t addr, uint64_t len)
 {
-    struct hl_fab_reach reach;
-    return hl_fab_reach(key, &reach) ? hl_fab_at(&reach, addr, len) : NULL;
+    struct hl_mr_found reach;
+    return hl_mr_find(key, &reach) ? hl_mr_at(&reach, addr, len) : NULL;
 }
 
 /* Stores the data, then changes the word. Registrations are held. */
@@ -158,9 +159,9 @@ static int signal_held(const struct hl_wire_signal_rec *rec)
 
 static int put_signal(const struct hl_wire_rec *rec)
 {
-    hl_fab_hold();
+    hl_mr_hold();
     int rc = signal_held((const void *)rec);
-    hl_fab_release();
+    hl_mr_release();
     hl_prog_wake();
     return rc;
 }
@@ -176,7 +177,7 @@ static int run_long(const struct hl_wire_head *head, const struct hl_wire_rec *r
 void hl_rx_unpack(const struct hl_wire_head *head, struct hl_rx_answers *a)
 {
     const uint8_t *at = hl_wire_body(head);
-    struct hl_fab_reach reach = {0};
+    struct hl_mr_found reach = {0};
     bool held = false;
     a->message = (uint32_t)head->seq;
     hl_handover_take(&hl_rx_order);
@@ -185,10 +186,10 @@ void hl_rx_unpack(const struct hl_wire_head *head, struct hl_rx_answers *a)
         bool is_short = hl_wire_is_short(rec->op);
         if (HL_UNLIKELY(is_short != held)) {
             if (is_short) {
-                hl_fab_hold();
-                (void)hl_fab_reach(reach.key, &reach); /* the memory may have gone meanwhile */
+                hl_mr_hold();
+                (void)hl_mr_find(reach.key, &reach); /* the memory may have gone meanwhile */
             } else {
-                hl_fab_release(); /* handlers may make or free memory */
+                hl_mr_release(); /* handlers may make or free memory */
             }
             held = is_short;
         }
@@ -202,7 +203,7 @@ void hl_rx_unpack(const struct hl_wire_head *head, struct hl_rx_answers *a)
         at += hl_wire_fixed(rec->op) + HL_WIRE_PAD(hl_wire_payload(rec->op, rec->len));
     }
     if (held) {
-        hl_fab_release();
+        hl_mr_release();
     }
     /* full: all see the stores before the acknowledgement leaves; pairs with the fence at the end of a flush
      * (litmus test: near and network mixed). */

@@ -104,7 +104,7 @@ struct hl_wire_short {
     uint8_t basic; /* enum hl_basic of atomics */
     uint8_t flags; /* HL_WIRE_FETCHES or 0 */
     uint32_t len;  /* bytes of payload, or bytes asked for */
-    uint64_t addr; /* RMA address: hl_fab_mr.addr + offset */
+    uint64_t addr; /* RMA address: hl_mr.addr + offset */
 };
 #define HL_WIRE_FETCHES 1u
 

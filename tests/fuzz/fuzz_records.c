@@ -24,7 +24,7 @@ int __wrap_hl_rx_start(void);
 int __lsan_is_turned_off(void);
 
 static MPI_Win windows[WINDOWS];
-static struct hl_fab_mr regions[2];
+static struct hl_mr regions[2];
 static struct hl_fab_ep ep;
 static char *attached;
 static uint64_t sentinel[64]; /* near all else that is static here, and never named */
@@ -62,9 +62,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
     must(hl_fab_open());
     must(hl_fab_ep_open(HL_FAB_RX, &ep));
-    must(hl_fab_regions_open(&ep));
-    must(hl_fab_register(malloc(BYTES), BYTES, &regions[0]));
-    must(hl_fab_register(malloc(24), 24, &regions[1]));
+    must(hl_mr_open(&ep));
+    must(hl_mr_register(malloc(BYTES), BYTES, &regions[0]));
+    must(hl_mr_register(malloc(24), 24, &regions[1]));
     memset(sentinel, 0x5a, sizeof sentinel);
     hl_fuzz_far_open();
     return 0;

@@ -135,7 +135,7 @@ def silent_waits(code):
     known = {"lib/prog/wait.c": "how the one routine waits", "lib/prog/door.c": "how it sleeps",
              "lib/near/lock.c": "whoever holds it copies, or is dead",
              "lib/near/map.c": "hl_hang_look", "lib/boot/": "hl_hang_look; PMIx waits by itself", "lib/lane/warm.c": "a helper thread",
-             "lib/match/port.c": "owners of ports wait for nobody", "lib/fab/region.c": "a second in all", "shmem/parts.c": "one nap", "shmem/alloc.c": "one nap",
+             "lib/match/port.c": "owners of ports wait for nobody", "lib/rx/mr.c": "a second in all", "shmem/parts.c": "one nap", "shmem/alloc.c": "one nap",
              "lib/base/atomic_directory.c": "for the baton"}
     places = []
     for name, lines in code.items():

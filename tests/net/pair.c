@@ -10,6 +10,7 @@
 #include "lane.h"
 #include "log.h"
 #include "mem.h"
+#include "mr.h"
 #include "near.h"
 #include "prog.h"
 #include "rx.h"
@@ -29,9 +30,9 @@
 static int threads, rounds;
 static unsigned seed;
 static struct hl_piece window;
-static struct hl_fab_mr *peers; /* [size] */
-static hl_a32 *errors;          /* [size] */
-static uint64_t *sums;          /* [size] at the head of each window: added to by everybody */
+static struct hl_mr *peers; /* [size] */
+static hl_a32 *errors;      /* [size] */
+static uint64_t *sums;      /* [size] at the head of each window: added to by everybody */
 
 static void call(int rc, const char *what, int line)
 {
@@ -55,7 +56,7 @@ static int accumulate(const struct hl_rx_msg *msg)
     static struct hl_near_lock lock;
     const struct hl_wire_rec *rec = msg->rec;
     size_t len = rec->count * hl_op_extent((enum hl_basic)rec->basic);
-    void *target = hl_fab_locate(rec->region, rec->offset, len);
+    void *target = hl_mr_locate(rec->region, rec->offset, len);
     if (target == NULL || rec->len != len) {
         return HL_ERR_RMA_RANGE;
     }
@@ -235,8 +236,8 @@ static void exchange(int generation)
     CALL(hl_mem_alloc(bytes, &ask, &window));
     memset(window.addr, 0, 4096);
     sums = window.addr;
-    struct hl_fab_mr mr;
-    hl_fab_mr_of(window.seg, &mr);
+    struct hl_mr mr;
+    hl_mr_of(window.seg, &mr);
     mr.addr += window.off;
     peers = calloc((size_t)hl_job.size, sizeof *peers);
     errors = calloc((size_t)hl_job.size, sizeof *errors);

@@ -9,6 +9,7 @@
 #include "fab_lib.h"
 #include "job.h"
 #include "model_rows.h"
+#include "mr.h"
 #include "unit.h"
 #include "util.h"
 
@@ -23,7 +24,7 @@ static struct {
     uint64_t words[WORDS], sum, heartbeat;
     uint8_t large[LARGE];
 } there;
-static struct hl_fab_mr mr;
+static struct hl_mr mr;
 static struct hl_fab_ep rx;
 static unsigned seed;
 
@@ -52,8 +53,8 @@ static int open_row(const struct model_provider *row)
 
 static void open_pool(void) HL_NO_TSA
 {
-    ck_assert_int_eq(hl_fab_regions_open(&rx), 0);
-    ck_assert_int_eq(hl_fab_register(&there, sizeof there, &mr), 0);
+    ck_assert_int_eq(hl_mr_open(&rx), 0);
+    ck_assert_int_eq(hl_mr_register(&there, sizeof there, &mr), 0);
     uint32_t lanes = (uint32_t)hl_min_size(hl_fab.lanes_max, 4);
     ck_assert_int_eq(hl_pool_open(&hl_pool, lanes, RANKS), 0);
     for (uint32_t i = 0; i < lanes; i++) {
@@ -75,8 +76,8 @@ static void open_pool(void) HL_NO_TSA
 static void close_all(void)
 {
     hl_pool_close(&hl_pool);
-    hl_fab_unregister(mr.id);
-    hl_fab_regions_close();
+    hl_mr_unregister(mr.id);
+    hl_mr_close();
     hl_fab_ep_close(&rx);
     hl_fab_close();
     ck_assert_int_eq(model.objects, 0);

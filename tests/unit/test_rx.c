@@ -8,6 +8,7 @@
 #include "inner.h"
 #include "job.h"
 #include "model.h"
+#include "mr.h"
 #include "ring.h"
 #include "rx_doubts.h"
 #include "rx_kick.h"
@@ -189,7 +190,7 @@ END_TEST
 /* A region with guards around it, what it should hold, and the message under construction. */
 static struct {
     uint64_t guarded[GUARD + WORDS + GUARD], expected[WORDS];
-    struct hl_fab_mr mr;
+    struct hl_mr mr;
     struct hl_fab_ep ep;
     _Alignas(8) uint8_t message[MODEL_EAGER];
     size_t len;
@@ -211,8 +212,8 @@ static void open_region(void)
     hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
     ck_assert_int_eq(hl_fab_open(), 0);
     ck_assert_int_eq(hl_fab_ep_open(HL_FAB_RX, &c.ep), 0);
-    ck_assert_int_eq(hl_fab_regions_open(&c.ep), 0);
-    ck_assert_int_eq(hl_fab_register(c.guarded + GUARD, sizeof c.expected, &c.mr), 0);
+    ck_assert_int_eq(hl_mr_open(&c.ep), 0);
+    ck_assert_int_eq(hl_mr_register(c.guarded + GUARD, sizeof c.expected, &c.mr), 0);
     for (size_t i = 0; i < HL_COUNT_OF(c.guarded); i++) {
         c.guarded[i] = UINT64_C(0xabababababababab);
     }
@@ -312,13 +313,13 @@ START_TEST(chains_do_what_they_say_within_their_region)
         }
         run_and_compare();
     }
-    hl_fab_unregister(c.mr.id);
+    hl_mr_unregister(c.mr.id);
     begin();
     add((struct hl_wire_short){.op = HL_WIRE_KEY, .addr = c.mr.key}, NULL, 0);
     expect(UINT64_MAX); /* the memory is gone */
     add((struct hl_wire_short){.op = HL_WIRE_PUT, .len = 8, .addr = c.mr.addr}, c.expected, 1);
     run_and_compare();
-    hl_fab_regions_close();
+    hl_mr_close();
     hl_fab_ep_close(&c.ep);
     ck_assert_int_eq(model.objects, 0);
 }

@@ -3,23 +3,23 @@
  * A provider that chooses the keys may give one key to several registrations (its cache finds
  * memory inside a registration that it still has). These share one entry, which covers all of them,
  * until the last one goes. */
-#ifndef HL_FAB_KEYS_H
-#define HL_FAB_KEYS_H
+#ifndef HL_MR_KEYS_H
+#define HL_MR_KEYS_H
 
-#include "fab.h"
+#include "mr.h"
 
-struct hl_fab_keys {
-    struct hl_fab_reach *at; /* base NULL: free */
-    size_t room, count;      /* places (a power of two, or 0); places in use */
+struct hl_mr_keys {
+    struct hl_mr_found *at; /* base NULL: free */
+    size_t room, count;     /* places (a power of two, or 0); places in use */
 };
 
 /* Adds a registration (its `users` is not read). Returns false when there is no memory. */
-bool hl_fab_keys_add(struct hl_fab_keys *k, const struct hl_fab_reach *reach);
+bool hl_mr_keys_add(struct hl_mr_keys *k, const struct hl_mr_found *reach);
 
 /* Removes one registration with this key, if there is one. */
-void hl_fab_keys_remove(struct hl_fab_keys *k, uint64_t key);
+void hl_mr_keys_remove(struct hl_mr_keys *k, uint64_t key);
 
 /* The entry of this key, or NULL. Valid until the next change. */
-const struct hl_fab_reach *hl_fab_keys_find(const struct hl_fab_keys *k, uint64_t key);
+const struct hl_mr_found *hl_mr_keys_find(const struct hl_mr_keys *k, uint64_t key);
 
 #endif

@@ -1,5 +1,5 @@
 /* The hash table of registered memory by its key. */
-#include "keys.h"
+#include "mr_keys.h"
 
 #include "util.h"
 
@@ -7,18 +7,18 @@
 
 #define FIRST_ROOM 64
 
-static size_t next(const struct hl_fab_keys *k, size_t i)
+static size_t next(const struct hl_mr_keys *k, size_t i)
 {
     return (i + 1) & (k->room - 1);
 }
 
-static size_t home_of(const struct hl_fab_keys *k, uint64_t key)
+static size_t home_of(const struct hl_mr_keys *k, uint64_t key)
 {
     return hl_mix64(key) & (k->room - 1);
 }
 
 /* The place of the key, or the free place where it would go. */
-static size_t place_of(const struct hl_fab_keys *k, uint64_t key)
+static size_t place_of(const struct hl_mr_keys *k, uint64_t key)
 {
     size_t i = home_of(k, key);
     while (k->at[i].base != NULL && k->at[i].key != key) {
@@ -27,9 +27,9 @@ static size_t place_of(const struct hl_fab_keys *k, uint64_t key)
     return i;
 }
 
-static bool grow_keys(struct hl_fab_keys *k)
+static bool grow_keys(struct hl_mr_keys *k)
 {
-    struct hl_fab_keys larger = {.room = k->room == 0 ? FIRST_ROOM : 2 * k->room, .count = k->count};
+    struct hl_mr_keys larger = {.room = k->room == 0 ? FIRST_ROOM : 2 * k->room, .count = k->count};
     larger.at = calloc(larger.room, sizeof *larger.at);
     if (larger.at == NULL) {
         return false;
@@ -44,12 +44,12 @@ static bool grow_keys(struct hl_fab_keys *k)
     return true;
 }
 
-static char *reach_end(const struct hl_fab_reach *r)
+static char *reach_end(const struct hl_mr_found *r)
 {
     return r->base + r->len;
 }
 
-static void widen_reach(struct hl_fab_reach *r, const struct hl_fab_reach *more)
+static void widen_reach(struct hl_mr_found *r, const struct hl_mr_found *more)
 {
     char *base = more->base < r->base ? more->base : r->base;
     char *end = reach_end(more) > reach_end(r) ? reach_end(more) : reach_end(r);
@@ -58,12 +58,12 @@ static void widen_reach(struct hl_fab_reach *r, const struct hl_fab_reach *more)
     r->len = (uint64_t)(end - base);
 }
 
-bool hl_fab_keys_add(struct hl_fab_keys *k, const struct hl_fab_reach *reach)
+bool hl_mr_keys_add(struct hl_mr_keys *k, const struct hl_mr_found *reach)
 {
     if (2 * (k->count + 1) > k->room && !grow_keys(k)) {
         return false;
     }
-    struct hl_fab_reach *place = &k->at[place_of(k, reach->key)];
+    struct hl_mr_found *place = &k->at[place_of(k, reach->key)];
     if (place->base == NULL) {
         *place = *reach;
         place->users = 1;
@@ -75,7 +75,7 @@ bool hl_fab_keys_add(struct hl_fab_keys *k, const struct hl_fab_reach *reach)
     return true;
 }
 
-void hl_fab_keys_remove(struct hl_fab_keys *k, uint64_t key)
+void hl_mr_keys_remove(struct hl_mr_keys *k, uint64_t key)
 {
     if (k->room == 0) {
         return;
@@ -92,15 +92,15 @@ void hl_fab_keys_remove(struct hl_fab_keys *k, uint64_t key)
             hole = i;
         }
     }
-    k->at[hole] = (struct hl_fab_reach){0};
+    k->at[hole] = (struct hl_mr_found){0};
     k->count--;
 }
 
-const struct hl_fab_reach *hl_fab_keys_find(const struct hl_fab_keys *k, uint64_t key)
+const struct hl_mr_found *hl_mr_keys_find(const struct hl_mr_keys *k, uint64_t key)
 {
     if (k->room == 0) {
         return NULL;
     }
-    const struct hl_fab_reach *found = &k->at[place_of(k, key)];
+    const struct hl_mr_found *found = &k->at[place_of(k, key)];
     return found->base != NULL ? found : NULL;
 }

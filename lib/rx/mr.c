@@ -4,24 +4,19 @@
  * in it has its key. Where a NIC locks registered pages, whole arenas and heaps would be locked for
  * the few bytes that are used: there each window, heap and buffer registers what it publishes, as long
  * as it publishes it. */
-#include "keys.h"
-
-#include "fab_lib.h"
+#include "mr_keys.h"
 
 #include "boot.h"
 #include "err.h"
+#include "fab.h"
 #include "lock.h"
 #include "log.h"
 #include "util.h"
 
-#include <linux/capability.h>
 #include <rdma/fi_errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
-#include <unistd.h>
 
 /* The id of private memory has this bit, a serial number and the row's index. Segments have mem's ids,
  * without this bit. */
@@ -46,7 +41,7 @@ static struct hl_fab_ep *owner; /* the receive endpoint; guarded by region_lock 
 static uint64_t serial;         /* guarded by region_lock */
 static uint64_t key_counter;    /* guarded by region_lock */
 static uint64_t registered;     /* registered bytes; guarded by region_lock */
-static struct hl_fab_keys keys; /* guarded by region_lock */
+static struct hl_mr_keys keys;  /* guarded by region_lock */
 
 /* Living segments, in no order; guarded by region_lock. */
 static struct {
@@ -59,16 +54,6 @@ static struct region_row *row_at(uint32_t index)
     /* acquire: the chunk is zeroed; pairs with the release in take_row. */
     struct region_row *chunk = hl_aptr_load_acquire(&chunks[index / CHUNK]);
     return chunk != NULL ? &chunk[index % CHUNK] : NULL;
-}
-
-uint64_t hl_fab_lockable(void)
-{
-    struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
-    struct __user_cap_data_struct caps[_LINUX_CAPABILITY_U32S_3] = {{0}};
-    struct rlimit limit;
-    bool may = syscall(SYS_capget, &head, caps) == 0 && (caps[0].effective >> CAP_IPC_LOCK & 1) != 0;
-    return may || getrlimit(RLIMIT_MEMLOCK, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX
-                                                                                            : limit.rlim_cur;
 }
 
 /* A key to ask for; where the caller chooses all 64 bits, one that nobody can guess. */
@@ -85,23 +70,6 @@ static void await_provider(int which)
 {
     struct timespec t = {0, 1000000L << which};
     (void)nanosleep(&t, NULL);
-}
-
-int hl_fab_mr_open(struct hl_fab_ep *ep, const struct iovec *iov, uint64_t key, struct fid_mr **mr)
-{
-    const uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE | FI_SEND | FI_RECV | FI_READ | FI_WRITE;
-    struct fi_mr_attr attr = {.mr_iov = iov, .iov_count = 1, .access = access, .requested_key = key};
-    int rc = fi_mr_regattr(ep->domain, &attr, 0, mr);
-    bool made = rc == 0;
-    if (rc == 0 && hl_fab.mr_bind) {
-        rc = fi_mr_bind(*mr, &ep->ep->fid, 0);
-        rc = rc == 0 ? fi_mr_enable(*mr) : rc;
-    }
-    if (made && rc != 0) {
-        (void)fi_close(&(*mr)->fid);
-    }
-    *mr = rc == 0 ? *mr : NULL;
-    return rc;
 }
 
 /* Registers memory. When a key is taken (FI_ENOKEY), the next one is tried; once more keys were
@@ -125,7 +93,7 @@ static int ask_provider(const struct iovec *iov, struct fid_mr **mr) HL_REQUIRES
 static void say_limit(int rc, char *out, size_t cap) HL_REQUIRES(region_lock)
 {
     char may[HL_BYTES_TEXT], are[HL_BYTES_TEXT];
-    uint64_t most = hl_fab_lockable();
+    uint64_t most = hl_lockable_bytes();
     out[0] = '\0';
     if (rc == -FI_EAGAIN) {
         snprintf(out, cap, " (tried again for a second)");
@@ -156,11 +124,11 @@ static int register_memory(void *base, size_t len, struct fid_mr **mr, uint64_t 
     if (rc != 0) {
         return refuse_memory(rc, &iov);
     }
-    *key = fi_mr_key(*mr);
-    struct hl_fab_reach reach = {
+    *key = hl_fab_mr_key(*mr);
+    struct hl_mr_found reach = {
         .key = *key, .addr = hl_fab.virt_addr ? (uint64_t)(uintptr_t)base : 0, .base = base, .len = len};
-    if (!hl_fab_keys_add(&keys, &reach)) {
-        fi_close(&(*mr)->fid);
+    if (!hl_mr_keys_add(&keys, &reach)) {
+        (void)hl_fab_mr_close(*mr);
         *mr = NULL;
         return hl_err_say(HL_ERR_NO_MEM, "no memory to note a registration");
     }
@@ -171,10 +139,10 @@ static int register_memory(void *base, size_t len, struct fid_mr **mr, uint64_t 
 static void unregister_memory(struct fid_mr *mr, size_t len) HL_REQUIRES(region_lock)
 {
     if (mr != NULL) {
-        hl_fab_keys_remove(&keys, fi_mr_key(mr));
+        hl_mr_keys_remove(&keys, hl_fab_mr_key(mr));
         registered -= len;
     }
-    int rc = mr != NULL ? fi_close(&mr->fid) : 0;
+    int rc = mr != NULL ? hl_fab_mr_close(mr) : 0;
     if (rc != 0) {
         hl_log(HL_LOG_WARN, "provider %s: closing a registration: %s", hl_fab.provider, hl_fab_strerror(rc));
     }
@@ -239,12 +207,17 @@ static void segment_dying(struct hl_seg *seg)
     hl_mutex_unlock(&region_lock);
 }
 
-void hl_fab_mr_of(const struct hl_seg *seg, struct hl_fab_mr *out)
+bool hl_mr_pins(void)
 {
-    *out = (struct hl_fab_mr){.id = seg->id,
-                              .key = seg->key,
-                              .addr = hl_fab.virt_addr ? (uint64_t)(uintptr_t)seg->base : 0,
-                              .len = seg->len};
+    return hl_fab_is_open() && hl_fab.pins;
+}
+
+void hl_mr_of(const struct hl_seg *seg, struct hl_mr *out)
+{
+    *out = (struct hl_mr){.id = seg->id,
+                          .key = seg->key,
+                          .addr = hl_fab.virt_addr ? (uint64_t)(uintptr_t)seg->base : 0,
+                          .len = seg->len};
 }
 
 /* A free row and its index, or NULL. */
@@ -271,19 +244,19 @@ static struct region_row *take_row(uint32_t *index) HL_REQUIRES(region_lock)
 }
 
 /* Fills `out` if the memory is part of a segment that has a key; else false. */
-static bool share_segment(const void *base, size_t len, struct hl_fab_mr *out)
+static bool share_segment(const void *base, size_t len, struct hl_mr *out)
 {
     const struct hl_seg *seg = len > 0 ? hl_mem_find(base, len) : NULL;
     if (seg == NULL || seg->key == 0) {
         return false;
     }
-    hl_fab_mr_of(seg, out);
+    hl_mr_of(seg, out);
     out->addr += (uint64_t)((const char *)base - seg->base);
     out->len = len;
     return true;
 }
 
-int hl_fab_register(void *base, size_t len, struct hl_fab_mr *out)
+int hl_mr_register(void *base, size_t len, struct hl_mr *out)
 {
     if (share_segment(base, len, out)) {
         return 0;
@@ -306,10 +279,10 @@ int hl_fab_register(void *base, size_t len, struct hl_fab_mr *out)
         row->len = len;
         row->mr = mr;
         row->key = key;
-        *out = (struct hl_fab_mr){.id = PRIVATE_BIT | (++serial << INDEX_BITS & ~PRIVATE_BIT) | index,
-                                  .key = key,
-                                  .addr = hl_fab.virt_addr ? (uint64_t)(uintptr_t)base : 0,
-                                  .len = len};
+        *out = (struct hl_mr){.id = PRIVATE_BIT | (++serial << INDEX_BITS & ~PRIVATE_BIT) | index,
+                              .key = key,
+                              .addr = hl_fab.virt_addr ? (uint64_t)(uintptr_t)base : 0,
+                              .len = len};
         /* release: publishes the row; pairs with the acquire in locate_private. */
         hl_a64_store_release(&row->id, out->id);
     }
@@ -317,7 +290,7 @@ int hl_fab_register(void *base, size_t len, struct hl_fab_mr *out)
     return rc;
 }
 
-void hl_fab_unregister(uint64_t id)
+void hl_mr_unregister(uint64_t id)
 {
     struct region_row *row = row_at((uint32_t)(id & (ROWS_MAX - 1)));
     hl_mutex_lock(&region_lock);
@@ -332,14 +305,14 @@ void hl_fab_unregister(uint64_t id)
 static void *locate_private(uint64_t id, uint64_t offset, uint64_t len)
 {
     const struct region_row *row = row_at((uint32_t)(id & (ROWS_MAX - 1)));
-    /* acquire: base and length are set; pairs with the release in hl_fab_register. */
+    /* acquire: base and length are set; pairs with the release in hl_mr_register. */
     if (row == NULL || hl_a64_load_acquire(&row->id) != id || offset > row->len || len > row->len - offset) {
         return NULL;
     }
     return row->base + offset;
 }
 
-void *hl_fab_locate(uint64_t id, uint64_t offset, uint64_t len)
+void *hl_mr_locate(uint64_t id, uint64_t offset, uint64_t len)
 {
     if (id & PRIVATE_BIT) {
         return locate_private(id, offset, len);
@@ -351,20 +324,20 @@ void *hl_fab_locate(uint64_t id, uint64_t offset, uint64_t len)
     return seg->base + offset;
 }
 
-void hl_fab_hold(void) HL_NO_TSA
+void hl_mr_hold(void) HL_NO_TSA
 {
     hl_mutex_lock(&region_lock);
 }
 
-void hl_fab_release(void) HL_NO_TSA
+void hl_mr_release(void) HL_NO_TSA
 {
     hl_mutex_unlock(&region_lock);
 }
 
-bool hl_fab_reach(uint64_t key, struct hl_fab_reach *out)
+bool hl_mr_find(uint64_t key, struct hl_mr_found *out)
 {
-    const struct hl_fab_reach *found = hl_fab_keys_find(&keys, key);
-    *out = found != NULL ? *found : (struct hl_fab_reach){.key = key};
+    const struct hl_mr_found *found = hl_mr_keys_find(&keys, key);
+    *out = found != NULL ? *found : (struct hl_mr_found){.key = key};
     return found != NULL;
 }
 
@@ -387,7 +360,7 @@ static int register_all(void) HL_REQUIRES(region_lock)
     return rc;
 }
 
-int hl_fab_regions_open(struct hl_fab_ep *rx)
+int hl_mr_open(struct hl_fab_ep *rx)
 {
     hl_mutex_lock(&region_lock);
     owner = rx;
@@ -396,7 +369,7 @@ int hl_fab_regions_open(struct hl_fab_ep *rx)
     return rc == 0 ? hl_mem_watch(segment_born, segment_dying) : rc;
 }
 
-void hl_fab_regions_close(void)
+void hl_mr_close(void)
 {
     hl_mutex_lock(&region_lock);
     for (size_t i = 0; i < segments.count; i++) {
