@@ -8,6 +8,7 @@
 #include "job.h"
 #include "lock.h"
 #include "near.h"
+#include "near_map.h"
 #include "ranges.h"
 #include "rx.h"
 

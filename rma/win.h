@@ -21,6 +21,7 @@
 #include "mem.h"
 #include "mr.h"
 #include "near.h"
+#include "near_map.h"
 #include "req.h"
 #include "type.h"
 #include "util.h"

@@ -12,7 +12,7 @@
 #include "job.h"
 #include "lane.h"
 #include "mr.h"
-#include "near.h"
+#include "near_map.h"
 #include "parts.h"
 #include "pinned.h"
 #include "rx.h"

@@ -11,7 +11,7 @@
 #include "life.h"
 #include "log.h"
 #include "mr.h"
-#include "near.h"
+#include "near_map.h"
 #include "rx.h"
 #include "share.h"
 #include "shm.h"

@@ -54,6 +54,11 @@ int hl_job_node_of(int world)
     return -1;
 }
 
+bool hl_job_node_lives(int node_rank)
+{
+    return hl_job.node_lives == NULL || hl_job.node_lives(node_rank);
+}
+
 _Noreturn void hl_job_abort(int code)
 {
     hl_job_exit(code ? code : 1);

@@ -21,6 +21,8 @@ struct hl_job {
     void (*end_job)(int code);       /* ends the job with exit code `code`; returns in a forked child */
     const char *(*end_words)(void);  /* hl_job_end_words */
     bool (*ask_appnum)(int *appnum); /* hl_job_appnum */
+
+    bool (*node_lives)(int node_rank); /* hl_job_node_lives; NULL: all live */
 };
 HL_HIDDEN extern struct hl_job hl_job;
 
@@ -30,6 +32,9 @@ int hl_job_node_of(int world);
 /* Makes the index for hl_job_node_of and sets node_rank. Boot calls it once, when node_size and node_world
  * are set. Returns 0, or HL_ERR_NO_MEM with the text. */
 int hl_job_index_node(void);
+
+/* False: the process of this node rank has ended. It asks the kernel (three system calls). Any thread. */
+bool hl_job_node_lives(int node_rank);
 
 /* Ends the whole job with exit code `code` (0 counts as 1; so does any other whose low 8 bits are 0, with a
  * line). Under a launcher it flushes this process's streams, but waits for streams that another thread holds

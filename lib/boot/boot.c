@@ -380,6 +380,7 @@ static int open_once(void)
     hl_job.nonce = hl_siphash(job.secret, "hotlane nonce", 13);
     hl_job.end_job = end_job;
     hl_job.end_words = end_words;
+    hl_job.node_lives = hl_boot_socket_lives;
     hl_job.ask_appnum = ask_appnum;
     hl_boot.method = method->name;
     hl_boot.reason = job.why;

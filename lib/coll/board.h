@@ -14,7 +14,7 @@
 #include "comm.h"
 #include "hang.h"
 #include "mem.h"
-#include "near.h"
+#include "near_map.h"
 #include "verdict.h"
 
 /* Read-only once made. Members on my node have places 0 .. n - 1, in the order of their ranks in the

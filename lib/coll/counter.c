@@ -8,7 +8,7 @@
 #include "lock.h"
 #include "mem.h"
 #include "mr.h"
-#include "near.h"
+#include "near_map.h"
 #include "rx.h"
 
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include "cs.h"
 #include "err.h"
 #include "match.h"
-#include "near.h"
+#include "near_map.h"
 #include "prog.h"
 #include "rx.h"
 

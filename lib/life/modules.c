@@ -20,6 +20,7 @@
 #include "meet.h"
 #include "mem.h"
 #include "near.h"
+#include "near_map.h"
 #include "prog.h"
 #include "req.h"
 #include "rx.h"
@@ -33,12 +34,12 @@
 
 static void *board; /* shared memory of the node's ranks: made once, kept until the process ends */
 
-/* Makes one board, which has the parts of match, rx, near, the watchdog and stops, in this order. */
+/* Makes one board, which has the parts of match, rx, op, mem, the watchdog and stops, in this order. */
 static int share_board(void)
 {
     size_t bytes = hl_match_board_bytes(hl_job.node_size) + hl_rx_board_bytes(hl_job.node_size) +
-                   hl_near_board_bytes(hl_job.node_size) + hl_hang_board_bytes(hl_job.node_size) +
-                   hl_stops_board_bytes(hl_job.node_size);
+                   hl_near_board_bytes(hl_job.node_size) + hl_near_map_board_bytes(hl_job.node_size) +
+                   hl_hang_board_bytes(hl_job.node_size) + hl_stops_board_bytes(hl_job.node_size);
     return hl_boot_node_share(bytes, hl_mem_buffer_board, &board);
 }
 
@@ -107,9 +108,14 @@ int hl_modules_start(const char *unit)
     return err == 0 && hl_job.rank == 0 ? hl_stat_open() : err;
 }
 
-static void *hang_board(void)
+static void *near_map_board(void)
 {
     return (char *)near_board() + hl_near_board_bytes(hl_job.node_size);
+}
+
+static void *hang_board(void)
+{
+    return (char *)near_map_board() + hl_near_map_board_bytes(hl_job.node_size);
 }
 
 static void watch_for_stops(void)
@@ -165,7 +171,8 @@ int hl_modules_open(bool threads)
     }
     hl_match_on_lost(lost_member);
     hl_req_on_tell(HL_REQ_COLL, hl_coll_tell);
-    err = hl_near_open(near_board());
+    hl_near_open(near_board());
+    err = hl_near_map_open(near_map_board());
     err = err != 0 ? err : hl_rx_open(rx_board());
     if (err != 0) {
         goto close_rx;

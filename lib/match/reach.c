@@ -12,7 +12,7 @@
 #include "flight.h"
 #include "lane.h"
 #include "mr.h"
-#include "near.h"
+#include "near_map.h"
 #include "stat.h"
 
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #define HL_SPLIT_COPY_H
 
 #include "inner.h"
-#include "near.h"
+#include "near_map.h"
 
 /* ---- cma.c ---- */
 

@@ -5,7 +5,7 @@
 #include "err.h"
 #include "job.h"
 #include "log.h"
-#include "near.h"
+#include "near_map.h"
 #include "stat.h"
 
 #include <string.h>

@@ -7,7 +7,6 @@
 #include "err.h"
 #include "job.h"
 #include "log.h"
-#include "near.h"
 #include "prog.h"
 #include "stat.h"
 #include "thread.h"

@@ -8,7 +8,7 @@
 #include "../../lib/rx/inner.h"
 #include "../unit/model.h"
 #include "fuzz_far.h"
-#include "near.h"
+#include "near_map.h"
 #include "win.h"
 
 #include <mpi.h>

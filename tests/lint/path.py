@@ -16,7 +16,7 @@ from collections import deque
 
 from stack import Graph, compile_all
 
-FOLDERS = ("/rma/", "/shmem/", "/lib/api/p2p.c", "/lib/lane/", "/lib/match/", "/lib/near/", "/lib/prog/")
+FOLDERS = ("/rma/", "/shmem/", "/lib/api/p2p.c", "/lib/lane/", "/lib/match/", "/lib/op/", "/lib/prog/")
 OPTIONS = ("-O0", "-DNDEBUG", "-Dalways_inline=unused")
 # Functions, files, lines.
 GOALS = {"near": (6, None, 120), "direct": (12, 5, 250), "chained": (20, 8, 400)}

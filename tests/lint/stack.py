@@ -80,8 +80,8 @@ UNSET = ("open", "close", "quiet")
 PASTED = {
     "hl_op_kernels": r".*/op/kernels\.c:\w+",
     "kernel": r".*/op/kernels\.c:\w+",
-    "cpu_fns": r".*/near/acc\.c:\w+_(8|16|32|64)",
-    "cas_fns": r".*/near/acc\.c:cas_(8|16|32|64)",
+    "cpu_fns": r".*/op/near_acc\.c:\w+_(8|16|32|64)",
+    "cas_fns": r".*/op/near_acc\.c:cas_(8|16|32|64)",
 }
 
 

@@ -5,12 +5,14 @@
 
 #include "commons.h"
 #include "err.h"
-#include "inside.h"
 #include "job.h"
 #include "log.h"
 #include "mem.h"
 #include "near.h"
+#include "near_inside.h"
 #include "near_litmus.h"
+#include "near_lock.h"
+#include "near_map.h"
 #include "util.h"
 
 #include <errno.h>
@@ -401,9 +403,9 @@ END_TEST
 
 static int dead_rank = -1;
 
-static int send_nowhere(int node_rank, const void *msg, size_t len, int fd)
+static bool lives(int node_rank)
 {
-    return node_rank == dead_rank ? HL_ERR_PROC_ABORTED : 0;
+    return node_rank != dead_rank;
 }
 
 static void *leave_later(void *arg)
@@ -416,7 +418,7 @@ static void *leave_later(void *arg)
 START_TEST(the_lock_of_a_dead_holder_is_taken_over)
 {
     hl_log_limit(HL_LOG_ERROR);
-    hl_near_send = send_nowhere;
+    hl_job.node_lives = lives;
     hl_near_holder_timeout_ns = 1000000;
     hl_job.node_size = 2;
     struct hl_near_lock lock = {.holder = {2}}; /* held by node rank 1 */
@@ -484,7 +486,7 @@ START_TEST(the_kernel_copies_up_to_a_hole)
 }
 END_TEST
 
-#include "near_map.h"
+#include "near_mapped.h"
 
 static Suite *near_suite(void)
 {

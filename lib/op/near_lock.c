@@ -1,8 +1,8 @@
 /* The target's lock, under which elements are updated that no single instruction can update. */
+#include "near_lock.h"
+
 #include "near.h"
 
-#include "err.h"
-#include "inside.h"
 #include "job.h"
 #include "log.h"
 #include "stat.h"
@@ -24,10 +24,9 @@ size_t hl_near_board_bytes(int node_size)
     return sizeof *homes * (size_t)node_size;
 }
 
-int hl_near_open(void *board)
+void hl_near_open(void *board)
 {
     homes = board;
-    return hl_near_offers_open();
 }
 
 struct hl_near_home *hl_near_home(int node_rank)
@@ -67,11 +66,8 @@ static bool take_over(struct hl_near_lock *l)
 {
     /* relaxed: the compare-and-swap decides. */
     uint32_t holder = hl_a32_load_relaxed(&l->holder);
-    if (holder == 0 || holder == me() || (int)holder > hl_job.node_size) {
-        return false;
-    }
-    struct near_msg ping = {.magic = HL_NEAR_MAGIC, .kind = NEAR_PING};
-    if (hl_near_send((int)holder - 1, &ping, sizeof ping, -1) != HL_ERR_PROC_ABORTED) {
+    if (holder == 0 || holder == me() || (int)holder > hl_job.node_size ||
+        hl_job_node_lives((int)holder - 1)) {
         return false;
     }
     /* acquire: the elements as earlier holders left them; pairs with the release in hl_near_lock_leave. */

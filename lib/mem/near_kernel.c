@@ -1,5 +1,5 @@
 /* Memory of node peers that is not mapped here: the kernel copies it (cross-memory attach). */
-#include "near.h"
+#include "near_map.h"
 
 #include <sys/uio.h>
 

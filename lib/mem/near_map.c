@@ -14,21 +14,22 @@
  * need no care: a waiting thread asks again, at growing distances, and learns that way when the owner has
  * died. A socket holds about ten datagrams: so few questions are out at a time, a question that found the
  * socket full is repeated soon, and others only when the answer seems lost. */
-#include "near.h"
+#include "near_map.h"
 
 #include "boot.h"
 #include "commons.h"
 #include "err.h"
 #include "hang.h"
-#include "inside.h"
 #include "job.h"
 #include "lock.h"
 #include "mem.h"
+#include "near_inside.h"
 #include "stat.h"
 #include "stops.h"
 #include "util.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define BUCKETS 256

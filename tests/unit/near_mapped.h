@@ -83,7 +83,7 @@ static pid_t start_peer(enum saves saves, int *from, int *to)
 {
     int up[2], down[2], ends[2], fd = saves == COMMONS ? hl_mem_commons_make(2) : -1;
     void *board =
-        mmap(NULL, hl_near_board_bytes(2), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+        mmap(NULL, hl_near_map_board_bytes(2), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(board, MAP_FAILED);
     ck_assert_int_eq(pipe(up) | pipe(down) | socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
     hl_near_send = send_pair;
@@ -94,7 +94,7 @@ static pid_t start_peer(enum saves saves, int *from, int *to)
     if (saves == COMMONS) {
         hl_mem_commons_join(fd, 2, hl_job.node_rank);
     } else if (saves == LISTS) {
-        ck_assert_int_eq(hl_near_open(board), 0);
+        ck_assert_int_eq(hl_near_map_open(board), 0);
     }
     close(ends[child != 0]);
     close(child == 0 ? up[0] : up[1]);
@@ -209,7 +209,7 @@ START_TEST(a_list_that_is_wrong_is_not_believed)
     char *base;
     pid_t child = start_peer(LISTS, &from, &to);
     ck_assert_int_eq(read(from, o, sizeof o), sizeof o);
-    struct hl_near_offer *listed = &hl_near_home(1)->offers[o[0].id % HL_NEAR_OFFERS];
+    struct hl_near_offer *listed = &hl_near_offers(1)[o[0].id % HL_NEAR_OFFERS];
     ck_assert_uint_eq(hl_a64_load_acquire(&listed->id), o[0].id);
     int fd = listed->fd, pid = listed->pid;
     uint64_t ino = listed->ino;
@@ -234,8 +234,8 @@ START_TEST(my_segments_are_listed_while_they_live)
 {
     struct hl_mem_ask own = {.own_segment = true};
     struct hl_piece p[HL_NEAR_OFFERS + 3];
-    ck_assert_int_eq(hl_near_open(calloc(1, hl_near_board_bytes(1))), 0);
-    const struct hl_near_offer *list = hl_near_home(0)->offers;
+    ck_assert_int_eq(hl_near_map_open(calloc(1, hl_near_map_board_bytes(1))), 0);
+    const struct hl_near_offer *list = hl_near_offers(0);
     int listed = 0;
     for (size_t i = 0; i < HL_COUNT_OF(p); i++) {
         ck_assert_int_eq(hl_mem_alloc(4096, &own, &p[i]), 0);

@@ -1,26 +1,36 @@
 /* Segments that peers open by themselves. Each rank lists its segments in the node's board, with the process
  * and the descriptor that hold them; a peer opens that descriptor by its path in /proc and asks nobody. Where
  * the kernel does not allow it (another PID namespace, no /proc, no permission to look at that process), or
- * the list has no room for a segment, the peer asks the owner by a message (map.c).
+ * the list has no room for a segment, the peer asks the owner by a message (near_map.c).
  *
  * A segment's place in its owner's list follows from its id. Ids count up, so two segments seldom want one
  * place before the list is full; the later one is then not listed. */
-#include "near.h"
+#include "near_inside.h"
 
-#include "inside.h"
 #include "job.h"
 #include "mem.h"
+#include "near_map.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool begun; /* hl_near_offers_open was called: there is a board; read-only from then on */
+static struct hl_near_offer *lists; /* [node_size][HL_NEAR_OFFERS], in the board; NULL: there is none */
+
+size_t hl_near_map_board_bytes(int node_size)
+{
+    return sizeof *lists * HL_NEAR_OFFERS * (size_t)node_size;
+}
+
+struct hl_near_offer *hl_near_offers(int node_rank)
+{
+    return lists + (size_t)node_rank * HL_NEAR_OFFERS;
+}
 
 static struct hl_near_offer *pick_offer(int node_rank, uint64_t id)
 {
-    return &hl_near_home(node_rank)->offers[id % HL_NEAR_OFFERS];
+    return &hl_near_offers(node_rank)[id % HL_NEAR_OFFERS];
 }
 
 /* The watcher of mem for new segments. Called under mem's lock. */
@@ -56,15 +66,15 @@ static void withdraw_offer(struct hl_seg *seg)
     }
 }
 
-int hl_near_offers_open(void)
+int hl_near_map_open(void *board)
 {
-    begun = true;
+    lists = board;
     return hl_mem_watch(list_offer, withdraw_offer);
 }
 
 bool hl_near_offers_take(int node_rank, uint64_t id, struct near_opened *out)
 {
-    const struct hl_near_offer *o = begun ? pick_offer(node_rank, id) : NULL;
+    const struct hl_near_offer *o = lists != NULL ? pick_offer(node_rank, id) : NULL;
     char path[48];
     struct stat st;
     /* acquire: the other fields are read after the id; pairs with the release in list_offer. */

@@ -1,6 +1,9 @@
-/* Inside the module: its messages, its list of segments, and what tests replace. */
+/* Inside the module: the messages that ask for peers' segments, the lists of segments, and what tests
+ * replace. */
 #ifndef HL_NEAR_INSIDE_H
 #define HL_NEAR_INSIDE_H
+
+#include "atomic.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,10 +13,9 @@ enum near_kind {
     NEAR_ASK,    /* asks for the descriptor of segment seg_id */
     NEAR_GIVE,   /* brings it */
     NEAR_REFUSE, /* the segment cannot be shared: use the network */
-    NEAR_PING,   /* asks nothing: it is sent to learn whether the receiver's process lives */
 };
 
-/* The one message of the module, on the node socket. */
+/* The message of these files, on the node socket. */
 struct near_msg {
     uint32_t magic; /* HL_NEAR_MAGIC */
     uint32_t kind;
@@ -28,8 +30,18 @@ struct near_msg {
 /* Sends a message over the node socket: hl_boot_node_send, which tests replace. */
 extern int (*hl_near_send)(int node_rank, const void *msg, size_t len, int fd);
 
-/* Lists all segments of this rank in the board from now on. Returns 0 or an error of hl_mem_watch. */
-int hl_near_offers_open(void);
+/* A segment that peers may open by themselves (near_offers.c). Its owner writes it, ranks of the node read
+ * it. */
+struct hl_near_offer {
+    HL_ALIGNED_LINE hl_a64 id; /* of the segment, 0: none; atomic, released after the other fields */
+    int32_t pid, fd;           /* the owner's process, and the descriptor there */
+    uint64_t dev, ino; /* device and number of the file: they prove that the descriptor still means it */
+    uint64_t off, len; /* the segment's bytes in the file */
+    uint64_t base;     /* its address at its owner */
+    uint32_t arena;    /* 1: the segment is an arena and lives as long as its owner */
+};
+
+#define HL_NEAR_OFFERS 64 /* segments of a rank that are listed at a time */
 
 /* A segment of a peer whose file was opened. */
 struct near_opened {
@@ -43,13 +55,7 @@ struct near_opened {
  * process. Any thread. */
 bool hl_near_offers_take(int node_rank, uint64_t id, struct near_opened *out);
 
-struct hl_near_lock;
-
-/* Takes the lock and returns true if rows are updated under it; else returns false without it. `l` may be
- * NULL: memory without rows. Any thread; may wait as hl_near_lock_take does. */
-bool hl_near_rows_take(struct hl_near_lock *l);
-
-/* Nanoseconds after which a rank that waits for a lock asks whether the holder lives; tests shorten it. */
-extern uint64_t hl_near_holder_timeout_ns;
+/* The list of a node rank: HL_NEAR_OFFERS places, in the board. */
+struct hl_near_offer *hl_near_offers(int node_rank);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "err.h"
 #include "fault.h"
-#include "inside.h"
+#include "near_lock.h"
 #include "util.h"
 
 /* Where elements are: element i at base + disp[i], or, without disp, at base + i * stride (bytes). */
@@ -18,16 +18,16 @@ struct cpu_places {
 };
 
 #define W 8
-#include "width.h"
+#include "near_width.h"
 #undef W
 #define W 16
-#include "width.h"
+#include "near_width.h"
 #undef W
 #define W 32
-#include "width.h"
+#include "near_width.h"
 #undef W
 #define W 64
-#include "width.h"
+#include "near_width.h"
 #undef W
 
 #define LOCKED_PIECE 256      /* elements updated before the lock is given back */
