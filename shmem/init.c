@@ -138,6 +138,7 @@ static int open_pe(void)
 
 static void finalize(const char *func)
 {
+    hl_shmem_must(hl_life_may_close(HL_LIFE_SHMEM), func, -1);
     hl_ctx_end_team(NULL, func); /* contexts that the program has left */
     hl_shmem_last_barrier(func);
     hl_quiets_close();

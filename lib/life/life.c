@@ -18,6 +18,7 @@
 #include "meet.h"
 #include "mem.h"
 #include "modules.h"
+#include "prog.h"
 #include "req.h"
 #include "rx.h"
 
@@ -164,6 +165,7 @@ static int grant_thread_level(enum hl_life_who who, int required)
 static int open_library(enum hl_life_who who, int required) HL_REQUIRES(lock)
 {
     hook();
+    hl_prog_end(false);
     int err = hl_modules_start(who == HL_LIFE_SHMEM ? "PE" : "rank");
     for (struct hl_life_row *r = rows; err == 0 && r != NULL; r = r->next) {
         if (r->early != NULL) {
@@ -267,13 +269,36 @@ static void leave_session(void) HL_REQUIRES(lock)
     } while (n_users == 1 && n_opened != before);
 }
 
+/* While other users stay, their threads may wait on; but OpenSHMEM takes its memory away. */
+static int check_left(enum hl_life_who who) HL_REQUIRES(lock)
+{
+    bool last = n_users == 1 && collective_end;
+    char calls[160];
+    int n = last                   ? hl_prog_left("", calls, sizeof calls)
+            : who == HL_LIFE_SHMEM ? hl_prog_left("shmem", calls, sizeof calls)
+                                   : 0;
+    if (n == 0) {
+        return 0;
+    }
+    return hl_err_say(
+        HL_ERR_OTHER,
+        "%d other thread%s still in calls (%s), which would never return: all have to return before", n,
+        n == 1 ? " is" : "s are", calls);
+}
+
+int hl_life_may_close(enum hl_life_who who)
+{
+    hl_mutex_lock(&lock);
+    int err = check_left(who);
+    hl_mutex_unlock(&lock);
+    return err;
+}
+
 int hl_life_close(enum hl_life_who who)
 {
-    int err = 0;
     hl_mutex_lock(&lock);
-    if (users[who] == 0) {
-        err = hl_err_say(HL_ERR_OTHER, "closed more often than opened");
-    } else {
+    int err = users[who] == 0 ? hl_err_say(HL_ERR_OTHER, "closed more often than opened") : check_left(who);
+    if (err == 0) {
         users[who]--;
         /* MPI cannot start again, so its end may tell the launcher that leaving is fine. */
         mpi_ended = mpi_ended || who == HL_LIFE_MPI;
@@ -287,6 +312,7 @@ int hl_life_close(enum hl_life_who who)
             if (collective_end) {
                 be_quiet();
                 err = close_all();
+                hl_prog_end(true);
             } else {
                 /* release: pairs with the acquire in hl_life_is_open. */
                 hl_a32_store_release(&state, LIFE_IDLE);

@@ -33,8 +33,11 @@ void hl_life_enrol(struct hl_life_row *row);
  * MPI or SHMEM is opened twice, or in a forked child. */
 int hl_life_open(enum hl_life_who who, int required, int *provided);
 
-/* Ends one user. The last one ends all by quiet, fence and close; if only sessions were open since the start,
- * by quiet only. HL_ERR_OTHER when it was not open; errors of the fence. */
+/* HL_ERR_OTHER when other threads wait in calls that nothing would end once this user is gone. */
+int hl_life_may_close(enum hl_life_who who);
+
+/* Ends one user, if hl_life_may_close. The last one ends all by quiet, fence and close; if only sessions were
+ * open since the start, by quiet only. HL_ERR_OTHER when it was not open; errors of the fence. */
 int hl_life_close(enum hl_life_who who);
 
 /* Has this user ever opened? Has it closed for the last time? Legal at any time, any thread. */

@@ -93,6 +93,11 @@ void hl_prog_wake(void)
     hl_prog_wake_fenced();
 }
 
+void hl_prog_ring_own(void)
+{
+    hl_prog_ring(hl_aptr_load_acquire(&door_now)); /* acquire: pairs with hl_prog_set_door */
+}
+
 /* A condition that is not called again once it was true. */
 struct once {
     const struct hl_prog_waits *w;

@@ -28,6 +28,36 @@ bool hl_prog_is_polling(void);
 HL_HIDDEN extern HL_THREAD_LOCAL bool hl_prog_tells;
 void hl_prog_tell_awaited(const struct hl_prog_waits *w) HL_COLD;
 
+/* A thread that has waited. */
+struct hl_prog_thread {
+    hl_a32 waits; /* atomic: how many waits, one within another; written by this thread */
+    bool counted; /* among those that ever waited, and listed */
+    bool plain;   /* counted, and no watchdog is on: waits need nothing more */
+    struct hl_prog_thread *next;
+};
+HL_HIDDEN extern HL_THREAD_LOCAL struct hl_prog_thread hl_prog_me;
+
+/* Begins a wait of this thread, or ends it (by -1). */
+HL_INLINE void hl_prog_count_wait(uint32_t by)
+{
+    /* relaxed, both: only this thread writes; count_waits (left.c) reads. */
+    hl_a32_store_relaxed(&hl_prog_me.waits, hl_a32_load_relaxed(&hl_prog_me.waits) + by);
+}
+
+/* Lists the calling thread for who ends the library, until it ends itself. */
+void hl_prog_enlist(void);
+void hl_prog_delist(void);
+
+/* Called before each nap while hl_prog_asks is not 0: tells the thread's call to who ends the library. */
+HL_HIDDEN extern hl_a32 hl_prog_asks;
+void hl_prog_answer(void) HL_COLD;
+
+/* In a forked child: only the calling thread is left. */
+void hl_prog_left_forget(void);
+
+/* Wakes all sleepers of this process. */
+void hl_prog_ring_own(void);
+
 /* Yields the core, and meanwhile the process's two locks. */
 void hl_prog_yield(void);
 

@@ -122,4 +122,5 @@ void hl_prog_forget(void)
         hl_a32_store_relaxed(&rows[i].live, 0);
     }
     hl_prog_set_door(NULL, NULL, NULL);
+    hl_prog_left_forget();
 }

@@ -23,31 +23,33 @@ static hl_a32 expected; /* sum of hl_prog_expect */
 static hl_a64 long_ns;  /* when a thread was last seen in a wait that had slept for LONG_NS; 0: never */
 static hl_aptr on_long; /* the function of hl_prog_on_long */
 static hl_a32 waiters;  /* living threads of this process that ever waited: an estimate of its active ones */
-static HL_THREAD_LOCAL bool counted;
-static HL_THREAD_LOCAL bool plain; /* the thread is counted, no watchdog is on: waits need nothing more */
 
 static pthread_key_t leave_key; /* its destructor takes the ending thread out of `waiters` */
+static bool
+    has_key; /* else ended threads stay counted, waits spin less, and the end of the library asks nobody */
 static pthread_once_t leave_once = PTHREAD_ONCE_INIT;
 
 static void leave_waiters(void *unused)
 {
     /* relaxed: a hint about speed. */
     hl_a32_add_relaxed(&waiters, (uint32_t)-1);
+    hl_prog_delist();
 }
 
 static void make_thread_key(void)
 {
-    pthread_key_create(&leave_key,
-                       leave_waiters); /* if it fails, ended threads stay counted, and waits spin less */
+    has_key = pthread_key_create(&leave_key, leave_waiters) == 0;
 }
 
 /* Counts the calling thread at its first wait. */
 static HL_COLD void count_me(void)
 {
-    counted = true;
+    hl_prog_me.counted = true;
     hl_thread_look_at_stack();
     pthread_once(&leave_once, make_thread_key);
-    pthread_setspecific(leave_key, &waiters);
+    if (has_key && pthread_setspecific(leave_key, &waiters) == 0) {
+        hl_prog_enlist();
+    }
     hl_a32_add_relaxed(&waiters, 1); /* relaxed: a hint about speed */
 }
 
@@ -157,6 +159,9 @@ void hl_prog_tell_awaited(const struct hl_prog_waits *w)
 static void look_around(uint64_t *slept_ns)
 {
     uint64_t now = hl_now_ns();
+    if (HL_UNLIKELY(hl_a32_load_relaxed(&hl_prog_asks) != 0)) { /* relaxed: hl_prog_answer reads it again */
+        hl_prog_answer();
+    }
     if (*slept_ns == 0) {
         *slept_ns = now;
         return;
@@ -177,7 +182,7 @@ void hl_prog_yield(void)
 
 static HL_COLD void looked_in_vain(void)
 {
-    if (!counted) {
+    if (!hl_prog_me.counted) {
         count_me();
     }
     if (hl_prog_crowded()) {
@@ -238,28 +243,28 @@ static void wait_until(hl_prog_cond *cond, void *arg, bool rung)
     unsigned spins = hl_prog_crowded() ? 0 : SPINS;
     unsigned idle = 0;
     uint64_t slept_ns = 0;
-    bool done = cond(arg);
-    while (!done) {
+    hl_prog_count_wait(1);
+    for (bool done = cond(arg); !done; done = done || cond(arg)) {
         if (hl_prog_poll() > 0) {
             idle = 0;
             hl_prog_give_way(); /* what moved may be for other threads */
             hl_prog_come_back();
-        } else if (!(done = cond(arg))) {
-            done = idle_step(++idle, spins, &slept_ns, &w);
+        } else {
+            done = cond(arg) || idle_step(++idle, spins, &slept_ns, &w);
         }
-        done = done || cond(arg);
     }
+    hl_prog_count_wait((uint32_t)-1);
 }
 
 /* Does a thread's first wait, and all its waits while there is a watchdog. True: the wait is over; false: the
  * caller waits. */
 static HL_COLD bool wait_specially(hl_prog_cond *cond, void *arg, bool rung)
 {
-    if (!counted) {
+    if (!hl_prog_me.counted) {
         count_me();
     }
-    plain = !hl_hang_is_on();
-    if (plain) {
+    hl_prog_me.plain = !hl_hang_is_on();
+    if (hl_prog_me.plain) {
         return false;
     }
     struct watched w = {.cond = cond, .arg = arg};
@@ -271,7 +276,7 @@ static HL_COLD bool wait_specially(hl_prog_cond *cond, void *arg, bool rung)
 
 void hl_prog_wait_slow(hl_prog_cond *cond, void *arg, bool rung)
 {
-    if (HL_LIKELY(plain) || !wait_specially(cond, arg, rung)) {
+    if (HL_LIKELY(hl_prog_me.plain) || !wait_specially(cond, arg, rung)) {
         wait_until(cond, arg, rung);
     }
 }

@@ -157,13 +157,13 @@ static void *called_at(const char *back)
 
 /* Writes the user's call: the function that the first frame outside of this library has called, or else the
  * outermost frame of this library that has a public name. */
-static void find_call(char *out, size_t cap)
+void hl_hang_call(char *out, size_t cap)
 {
     void *frames[FRAMES];
     Dl_info mine, at;
     const char *name = NULL;
     int i = 0, n = backtrace(frames, FRAMES);
-    bool inside = dladdr((void *)(uintptr_t)find_call, &mine) != 0;
+    bool inside = dladdr((void *)(uintptr_t)hl_hang_call, &mine) != 0;
     /* The first frames may belong to a tool that intercepts backtrace, such as AddressSanitizer. */
     while (i < n && inside && (dladdr((char *)frames[i] - 1, &at) == 0 || at.dli_fbase != mine.dli_fbase)) {
         i++;
@@ -243,7 +243,7 @@ void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_tell *tell
     looking = true;
     struct hl_told t = {0};
     tell = tell != NULL ? tell : tell_of(cond);
-    find_call(t.call, sizeof t.call);
+    hl_hang_call(t.call, sizeof t.call);
     if (tell != NULL) {
         tell(arg, &t);
     }

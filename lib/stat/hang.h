@@ -100,6 +100,9 @@ void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_tell *tell
  * no words. */
 void hl_hang_words(bool (*cond)(void *arg), const void *arg, struct hl_told *t);
 
+/* Writes the calling thread's call, "MPI_Recv" or "shmem_quiet"; "" when it is not known. */
+void hl_hang_call(char *out, size_t cap);
+
 /* Milliseconds that a waiting system call may take until hl_hang_look and hl_stops_look; -1: for ever. */
 int hl_hang_nap_ms(void);
 

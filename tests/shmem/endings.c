@@ -23,6 +23,23 @@ static void from_thread(void)
     shmem_long_wait_until(&never, SHMEM_CMP_NE, 0);
 }
 
+static void *wait_for_nobody(void *word)
+{
+    shmem_long_wait_until(word, SHMEM_CMP_NE, 0);
+    return NULL;
+}
+
+/* shmem_finalize finds a thread in a call. */
+static void leave_thread(void)
+{
+    static long never;
+    pthread_t t;
+    CHECK_EQ(pthread_create(&t, NULL, wait_for_nobody, &never), 0);
+    usleep(100000);
+    shmem_finalize();
+    pthread_join(t, NULL);
+}
+
 static FILE *locked;
 
 static void *hold(void *held)
@@ -100,6 +117,8 @@ int main(int argc, char **argv)
         shmem_global_exit(code);
     } else if (strcmp(how, "thread") == 0) {
         from_thread();
+    } else if (strcmp(how, "waits") == 0) {
+        leave_thread();
     } else if (strcmp(how, "file") == 0 || strcmp(how, "locked") == 0) {
         from_file(argv[4], strcmp(how, "locked") == 0);
     } else if (strcmp(how, "kill") == 0) {

@@ -41,7 +41,8 @@ folder = tempfile.TemporaryDirectory()
 for near in "1", "0":
     for how, pe, code, expected in (("exit", 0, 3, 3), ("exit", 2, 0, 0), ("exit", 1, 255, 255), ("exit", 1, 256, 1), ("exit", 1, 259, 3),
                                     ("thread", 1, 7, 7), ("thread", 0, 0, 0), ("file", 0, 0, 0), ("file", 2, 7, 7), ("locked", 1, 4, 4),
-                                    ("kill", 1, 0, 137), ("hidden", 1, 0, 1), ("leave", 1, 0, 0), ("return", 0, 5, 5)):
+                                    ("kill", 1, 0, 137), ("hidden", 1, 0, 1), ("leave", 1, 0, 0), ("return", 0, 5, 5),
+                                    ("waits", 1, 0, 1)):
         path = os.path.join(folder.name, f"{how}-{code}-{near}")
         got, out, err, seconds = end(how, pe, code, near, path)
         case = f"{how} {code} on PE {pe}, HOTLANE_NEAR={near}"
@@ -49,6 +50,7 @@ for near in "1", "0":
         check(f"PE {pe} of {PES} is here" in out, f"{case}: its last words are missing in {out!r}")
         check(bool(err) == (expected != 0), f"{case}: says {err!r}")
         check(code != 256 or "exit code 256: " in err, f"{case}: says {err!r}")
+        check(how != "waits" or "shmem_finalize: 1 other thread is still in calls (shmem_long_wait_until), which" in err, f"{case}: says {err!r}")
         check(seconds < 20, f"{case}: took {seconds:.1f} s")
         if how in ("file", "locked"):
             with open(path, encoding="utf-8") as file:

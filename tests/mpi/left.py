@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+"""MPI_Finalize while a thread waits in another call: it says so and ends the job; nobody waits for ever.
+
+usage: left.py MPIEXEC PROGRAM
+"""
+import os
+import re
+import subprocess
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import clean_env  # noqa: E402  pylint: disable=wrong-import-position
+
+mpiexec, program = sys.argv[1:]
+ONE = r"MPI_Finalize: .*1 other thread is still in calls \({}\), which would never return"
+SCENES = {
+    "recv": ONE.format("MPI_Recv"), "wait": ONE.format("MPI_Wait"), "probe": ONE.format("MPI_Probe"),
+    "barrier": ONE.format("MPI_Barrier"), "lock": ONE.format("MPI_Win_lock"),
+    "two": r"2 other threads are still in calls \((MPI_Probe, MPI_Recv|MPI_Recv, MPI_Probe)\)",
+    "new": ONE.format("MPI_Recv") + "|MPI_Recv: another thread has ended the library, and nothing ends this wait any more",
+    "kept": None, "helped": None,
+}
+failed = 0
+for near in "1", "0":
+    for scene, words in SCENES.items():
+        for ranks in (2,) if scene in ("barrier", "lock") else (1, 2):
+            env = {**clean_env.environment(), "HOTLANE_CONF": "", "HOTLANE_NEAR": near}
+            done = subprocess.run([mpiexec, "--oversubscribe", "--timeout", "30", "-n", str(ranks), program, scene], env=env,
+                                  text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+            good = done.returncode == 0 if words is None else done.returncode not in (0, 124) and re.search(words, done.stdout)
+            print(f"{scene}, {ranks} ranks, near {near}: {'as it should' if good else f'FAILED: {done.returncode} {done.stdout}'}")
+            failed += not good
+sys.exit(failed != 0)
