@@ -1,10 +1,13 @@
-/* Endpoints: domain, vector, queue and endpoint are opened in this order and closed in the reverse order. */
+/* Endpoints: domain, vector, queue and endpoint are opened in this order and closed in the reverse order. And
+ * the receives that are posted at them. */
 #include "fab_lib.h"
 
 #include "conf.h"
 #include "err.h"
+#include "job.h"
 #include "lock.h"
 #include "log.h"
+#include "util.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -39,7 +42,7 @@ static bool is_short_of_locked_memory(int rc)
     return hl_fab.row->pins && hl_err_is_limited(RLIMIT_MEMLOCK) && (rc == -FI_ENOMEM || rc == -FI_EAGAIN);
 }
 
-static int fail_step(const char *step, int rc)
+int hl_fab_ep_fail(const char *step, int rc)
 {
     bool memory = rc == -FI_ENOMEM, files = rc == -FI_EMFILE || (!memory && is_short_of_files());
     return hl_err_say(memory ? HL_ERR_NO_MEM : HL_ERR_OTHER, "provider %s%s: %s: %s%s%s", hl_fab.provider,
@@ -55,7 +58,7 @@ static int fail_step(const char *step, int rc)
 static int fail_domain(int rc)
 {
     const char *lack = rc == -FI_ENOSYS ? hl_fab.row->no_domain : NULL;
-    return lack == NULL ? fail_step("opening a domain", rc)
+    return lack == NULL ? hl_fab_ep_fail("opening a domain", rc)
                         : hl_err_say(HL_ERR_OTHER, "provider %s: opening a domain: %s: %s", hl_fab.provider,
                                      hl_fab_strerror(rc), lack);
 }
@@ -86,15 +89,15 @@ static int open_parts(enum hl_fab_role role, struct fi_info *info, struct hl_fab
     }
     rc = fi_av_open(out->domain, &av, &out->av, NULL);
     if (rc != 0) {
-        return fail_step("opening an address vector", rc);
+        return hl_fab_ep_fail("opening an address vector", rc);
     }
     rc = open_queue(role, out);
     if (rc != 0) {
-        return fail_step("opening a completion queue", rc);
+        return hl_fab_ep_fail("opening a completion queue", rc);
     }
     rc = fi_endpoint(out->domain, info, &out->ep, NULL);
     if (rc != 0) {
-        return fail_step("opening an endpoint", rc);
+        return hl_fab_ep_fail("opening an endpoint", rc);
     }
     rc = fi_ep_bind(out->ep, &out->av->fid, 0);
     if (rc == 0) {
@@ -104,11 +107,11 @@ static int open_parts(enum hl_fab_role role, struct fi_info *info, struct hl_fab
         rc = fi_enable(out->ep);
     }
     if (rc != 0) {
-        return fail_step("enabling an endpoint", rc);
+        return hl_fab_ep_fail("enabling an endpoint", rc);
     }
     out->name_len = sizeof out->name;
     rc = fi_getname(&out->ep->fid, out->name, &out->name_len);
-    return rc != 0 ? fail_step("asking for an endpoint's address", rc) : 0;
+    return rc != 0 ? hl_fab_ep_fail("asking for an endpoint's address", rc) : 0;
 }
 
 struct opening {
@@ -163,24 +166,91 @@ int hl_fab_ep_open(enum hl_fab_role role, struct hl_fab_ep *out)
 }
 
 /* A failed close is never tried again: providers have freed the object all the same, or it stays in use. */
-static void close_part(struct fid *fid, const char *what)
+static bool close_part(struct fid *fid, const char *what)
 {
     if (fid == NULL) {
-        return;
+        return true;
     }
     int rc = fi_close(fid);
     if (rc != 0) {
         hl_log(HL_LOG_INFO, "provider %s: closing %s: %s", hl_fab.provider, what, hl_fab_strerror(rc));
     }
+    return rc == 0;
 }
 
-void hl_fab_ep_close(struct hl_fab_ep *ep)
+bool hl_fab_ep_close(struct hl_fab_ep *ep)
 {
-    close_part(ep->ep != NULL ? &ep->ep->fid : NULL, "an endpoint");
-    close_part(ep->cq != NULL ? &ep->cq->fid : NULL, "a completion queue");
-    close_part(ep->av != NULL ? &ep->av->fid : NULL, "an address vector");
-    close_part(ep->domain != NULL ? &ep->domain->fid : NULL, "a domain");
+    bool closed = close_part(ep->ep != NULL ? &ep->ep->fid : NULL, "an endpoint");
+    (void)close_part(ep->cq != NULL ? &ep->cq->fid : NULL, "a completion queue");
+    (void)close_part(ep->av != NULL ? &ep->av->fid : NULL, "an address vector");
+    (void)close_part(ep->domain != NULL ? &ep->domain->fid : NULL, "a domain");
     *ep = (struct hl_fab_ep){.wait_fd = -1};
+    return closed;
+}
+
+/* ---- receives ---- */
+
+/* Posts a receive, or keeps it to be posted later. Returns 0, or the provider's error if it will never be
+ * taken. */
+static int post_receive(struct hl_fab_ep *ep, struct hl_fab_receive *r)
+{
+    int rc = hl_fab_ep_post_buffer(ep, r->bytes, hl_fab.eager, &r->context);
+    if (HL_UNLIKELY(rc != 0)) {
+        r->next = ep->refused;
+        ep->refused = r;
+    }
+    return HL_LIKELY(rc == 0) || hl_fab_refused(rc) == HL_FAB_LATER ? 0 : rc;
+}
+
+size_t hl_fab_receive_size(void)
+{
+    return hl_round_up(sizeof(struct hl_fab_receive) + hl_fab.eager, 64);
+}
+
+int hl_fab_ep_listen(struct hl_fab_ep *ep, void *memory, size_t count)
+{
+    int rc = 0;
+    ep->receives = memory;
+    ep->receives_len = count * hl_fab_receive_size();
+    for (size_t at = 0; at < ep->receives_len; at += hl_fab_receive_size()) {
+        int one_rc = post_receive(ep, (void *)(ep->receives + at));
+        rc = rc == 0 ? one_rc : rc;
+    }
+    return rc;
+}
+
+void hl_fab_ep_again(struct hl_fab_ep *ep, struct hl_fab_receive *r)
+{
+    int rc = post_receive(ep, r);
+    if (HL_UNLIKELY(rc != 0)) {
+        hl_log(HL_LOG_ERROR, "provider %s: an endpoint cannot receive any more: %s", hl_fab.provider,
+               hl_fab_strerror(rc));
+        hl_job_abort(1);
+    }
+}
+
+void hl_fab_ep_post_refused(struct hl_fab_ep *ep)
+{
+    struct hl_fab_receive *next = ep->refused;
+    ep->refused = NULL;
+    for (struct hl_fab_receive *r = next; r != NULL; r = next) {
+        next = r->next;
+        hl_fab_ep_again(ep, r);
+    }
+}
+
+bool hl_fab_ep_error(struct hl_fab_ep *ep, struct fi_cq_err_entry *out)
+{
+    *out = (struct fi_cq_err_entry){0};
+    if (fi_cq_readerr(ep->cq, out, 0) != 1) {
+        return false;
+    }
+    struct hl_fab_receive *r = hl_fab_ep_receive(ep, out->op_context);
+    if (r != NULL) {
+        out->op_context = NULL;
+        hl_fab_ep_again(ep, r);
+    }
+    return true;
 }
 
 bool hl_fab_ep_may_sleep(const struct hl_fab_ep *ep)
@@ -224,7 +294,7 @@ int hl_fab_ep_insert(struct hl_fab_ep *ep, const void *name, size_t len, fi_addr
     memcpy(whole, name, len);
     int rc = fi_av_insert(ep->av, whole, 1, out, 0, NULL);
     if (rc != 1) {
-        return fail_step("inserting a peer's address", rc < 0 ? rc : -FI_EINVAL);
+        return hl_fab_ep_fail("inserting a peer's address", rc < 0 ? rc : -FI_EINVAL);
     }
     hl_fab_cloexec_note(name, len);
     return 0;

@@ -76,6 +76,13 @@ const char *hl_fab_strerror(int code);
 
 enum hl_fab_role { HL_FAB_RX, HL_FAB_LANE, HL_FAB_PORT };
 
+/* A buffer for a message of any peer. While it is posted it belongs to the provider. */
+struct hl_fab_receive {
+    struct fi_context2 context;  /* must come first: completions carry its address */
+    struct hl_fab_receive *next; /* of those that the provider did not take */
+    _Alignas(8) uint8_t bytes[]; /* hl_fab.eager */
+};
+
 /* An open endpoint with what belongs to it. The owner makes sure that HL_FAB_LANE and HL_FAB_PORT are used by
  * one thread at a time: their domains take no locks (FI_THREAD_DOMAIN). HL_FAB_RX is thread-safe. */
 struct hl_fab_ep {
@@ -83,6 +90,9 @@ struct hl_fab_ep {
     struct fid_av *av;
     struct fid_cq *cq;
     struct fid_ep *ep;
+    char *receives;                 /* NULL: none are posted */
+    size_t receives_len;            /* bytes of all of them */
+    struct hl_fab_receive *refused; /* receives that are to be posted again */
     int wait_fd;      /* RX and PORT: becomes readable when there is work; -1: the provider has none */
     uint8_t name[64]; /* the address that peers insert into their vectors */
     size_t name_len;
@@ -94,8 +104,9 @@ struct hl_fab_ep {
  * hl_fab_open must have succeeded. Any thread. */
 int hl_fab_ep_open(enum hl_fab_role role, struct hl_fab_ep *out);
 
-/* Closes endpoint, queue, vector, domain in that order. What the provider refuses to close is leaked. */
-void hl_fab_ep_close(struct hl_fab_ep *ep);
+/* Closes endpoint, queue, vector, domain in that order. What the provider refuses to close is leaked: false
+ * if that is the endpoint, whose receives may still be written. */
+bool hl_fab_ep_close(struct hl_fab_ep *ep);
 
 /* True when the caller may sleep on ep->wait_fd; false: it must read the queue first. */
 bool hl_fab_ep_may_sleep(const struct hl_fab_ep *ep);
@@ -104,14 +115,31 @@ bool hl_fab_ep_may_sleep(const struct hl_fab_ep *ep);
  * text. A thread that may use the endpoint. */
 int hl_fab_ep_insert(struct hl_fab_ep *ep, const void *name, size_t len, fi_addr_t *out);
 
-/* Posts a buffer for the next message of any peer; the completion has `context`. Returns 0, or the provider's
- * error. A thread that may use the endpoint. */
-HL_INLINE int hl_fab_ep_receive(struct hl_fab_ep *ep, void *buf, size_t len, void *context)
+/* Posts `count` receives in `memory`, once for an endpoint. The memory, hl_fab_receive_size bytes for each at
+ * a multiple of 64, is the endpoint's until that is closed. What the provider does not take now is posted
+ * when the queue is read. Returns 0 or the provider's error. A thread that may use the endpoint.
+ * (hl_rx_listen takes the memory, too.) */
+int hl_fab_ep_listen(struct hl_fab_ep *ep, void *memory, size_t count);
+size_t hl_fab_receive_size(void);
+
+/* Records the text of such an error, and returns HL_ERR_NO_MEM or HL_ERR_OTHER. */
+int hl_fab_ep_fail(const char *step, int rc);
+
+/* The receive whose completion has this context; NULL: something else has it. The caller gives it back by
+ * hl_fab_ep_again when it has read the message. */
+HL_INLINE struct hl_fab_receive *hl_fab_ep_receive(const struct hl_fab_ep *ep, const void *context)
 {
-    struct iovec iov = {buf, len};
-    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = context};
-    return (int)fi_recvmsg(ep->ep, &msg, FI_COMPLETION);
+    bool is_one = (uintptr_t)context - (uintptr_t)ep->receives < ep->receives_len;
+    return is_one ? (void *)(uintptr_t)context : NULL;
 }
+
+/* Posts a receive again. One that the provider does not take now is posted when the queue is read; when the
+ * provider will never take it, the job ends with a line: nobody would hear of what comes. A thread that may
+ * use the endpoint. */
+void hl_fab_ep_again(struct hl_fab_ep *ep, struct hl_fab_receive *r);
+
+/* Posts the receives that were refused. */
+void hl_fab_ep_post_refused(struct hl_fab_ep *ep);
 
 /* Posts a message; the completion has `context`. Returns 0, or the provider's error: nothing was posted then.
  * A thread that may use the endpoint. */
@@ -150,15 +178,16 @@ enum hl_fab_refusal hl_fab_refused(int rc);
 HL_INLINE int hl_fab_ep_completed(struct hl_fab_ep *ep, struct fi_cq_msg_entry *out, size_t n)
 {
     ssize_t got = fi_cq_read(ep->cq, out, n);
+    if (HL_UNLIKELY(ep->refused != NULL)) {
+        hl_fab_ep_post_refused(ep);
+    }
     return got >= 0 ? (int)got : got == -FI_EAVAIL ? -1 : 0;
 }
 
-/* Takes the next completion with an error; false: there is none. A thread that may use the endpoint. */
-HL_INLINE bool hl_fab_ep_error(struct hl_fab_ep *ep, struct fi_cq_err_entry *out)
-{
-    *out = (struct fi_cq_err_entry){0};
-    return fi_cq_readerr(ep->cq, out, 0) == 1;
-}
+/* Takes the next completion with an error; false: there is none. A receive that ended so is posted again:
+ * then, as in errors that providers report without a context, out->op_context is NULL. A thread that may use
+ * the endpoint. */
+bool hl_fab_ep_error(struct hl_fab_ep *ep, struct fi_cq_err_entry *out);
 
 /* Posts a read of a peer's memory; the completion has `context`. Returns 0, or the provider's error: nothing
  * was posted then. A thread that may use the endpoint. */

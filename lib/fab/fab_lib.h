@@ -33,6 +33,15 @@ void hl_fab_atomics_load(struct fid_domain *domain);
 /* Frees the cards, at the end; the next opening of the network publishes new ones. */
 void hl_fab_cards_forget(void);
 
+/* Posts a buffer for the next message of any peer; the completion has `context`. Returns 0, or the provider's
+ * error. */
+HL_INLINE int hl_fab_ep_post_buffer(struct hl_fab_ep *ep, void *buf, size_t len, void *context)
+{
+    struct iovec iov = {buf, len};
+    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = FI_ADDR_UNSPEC, .context = context};
+    return (int)fi_recvmsg(ep->ep, &msg, FI_COMPLETION);
+}
+
 /* Remembers that sockets of this address belong to the provider, for hl_fab_cloexec. Any thread. */
 void hl_fab_cloexec_note(const void *name, size_t len);
 

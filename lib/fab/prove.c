@@ -59,19 +59,19 @@ static bool wait_quietly(struct trial *t)
 }
 
 /* Reads a queue; returns how many completions it had, or HL_ERR_* with the text. */
-static int read_queue(struct trial *t, struct fid_cq *cq, const char *what)
+static int read_queue(struct trial *t, struct hl_fab_ep *ep, const char *what)
 {
     struct fi_cq_msg_entry entry[4];
-    struct fi_cq_err_entry e = {.op_context = NULL};
-    ssize_t n = fi_cq_read(cq, entry, HL_COUNT_OF(entry));
-    for (ssize_t i = 0; i < n; i++) {
+    struct fi_cq_err_entry e;
+    int n = hl_fab_ep_completed(ep, entry, HL_COUNT_OF(entry));
+    for (int i = 0; i < n; i++) {
         const struct step *s = entry[i].op_context; /* NULL: a completion that nobody asked for */
         t->open &= s != NULL ? ~(unsigned)s->part : ~0u;
     }
-    if (n == -FI_EAVAIL && fi_cq_readerr(cq, &e, 0) > 0) {
+    if (n < 0 && hl_fab_ep_error(ep, &e)) {
         return fail_trial(what, hl_fab_strerror(e.err));
     }
-    return n > 0 ? (int)n : 0;
+    return n > 0 ? n : 0;
 }
 
 /* The time limit is that for peers: on a crowded machine a connection inside a process takes seconds, too. */
@@ -92,12 +92,12 @@ static int fail_late(const char *what)
 /* Reads the sender's queue, sleeps on the receiver's descriptor and reads the receiver's queue. */
 static int step_on(struct trial *t, const char *what)
 {
-    int rc = read_queue(t, t->from.cq, what);
+    int rc = read_queue(t, &t->from, what);
     if (rc < 0) {
         return rc;
     }
     bool silent = wait_quietly(t);
-    rc = read_queue(t, t->to.cq, what);
+    rc = read_queue(t, &t->to, what);
     t->lied |= silent && rc > 0;
     return rc < 0 ? rc : hl_now_ns() > t->end_ns && t->open != 0 ? fail_late(what) : 0;
 }
@@ -126,15 +126,14 @@ static int try_message(struct trial *t, uint8_t mark)
     static const char what[] = "a message from one endpoint to another";
     size_t len = hl_fab.eager;
     uint8_t *to = t->bytes, *from = t->bytes + len;
-    struct iovec out = {from, len};
-    struct fi_msg send = {.msg_iov = &out, .iov_count = 1, .addr = t->peer, .context = &t->send};
     int rc;
     memset(from, mark, len);
     t->open = RECEIVE | SEND;
     do {
-        rc = judge_post(t, hl_fab_ep_receive(&t->to, to, len, &t->receive), what);
+        rc = judge_post(t, hl_fab_ep_post_buffer(&t->to, to, len, &t->receive), what);
     } while (rc > 0);
-    while (rc == 0 && (rc = judge_post(t, fi_sendmsg(t->from.ep, &send, FI_COMPLETION), what)) > 0) {
+    while (rc == 0 &&
+           (rc = judge_post(t, hl_fab_ep_send(&t->from, t->peer, from, len, &t->send), what)) > 0) {
         rc = 0;
     }
     rc = rc == 0 ? complete_all(t, what) : rc;

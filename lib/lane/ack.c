@@ -4,60 +4,10 @@
  * acknowledged by one message at most. */
 #include "inner.h"
 
-#include "buffer.h"
 #include "err.h"
-#include "job.h"
 #include "log.h"
-#include "util.h"
 
 #include <string.h>
-
-static size_t ack_buf_size(void)
-{
-    return hl_round_up(sizeof(struct hl_ack_buf) + hl_fab.eager, 64);
-}
-
-static struct hl_ack_buf *ack_buf_at(struct hl_ack_buf *bufs, size_t i)
-{
-    return (void *)((char *)bufs + i * ack_buf_size());
-}
-
-static int post_ack_buf(struct hl_lane *lane, struct hl_ack_buf *buf) HL_REQUIRES(lane->lease)
-{
-    return hl_fab_ep_receive(lane->fab, buf->bytes, hl_fab.eager, &buf->context);
-}
-
-int hl_acks_open(struct hl_lane *lane)
-{
-    struct hl_ack_buf *bufs = hl_mem_buffer_take(HL_ACK_BUFS * ack_buf_size());
-    if (bufs == NULL) {
-        return -FI_ENOMEM;
-    }
-    lane->ack_bufs = bufs;
-    int rc = 0;
-    for (size_t i = 0; i < HL_ACK_BUFS && rc == 0; i++) {
-        rc = post_ack_buf(lane, ack_buf_at(bufs, i));
-    }
-    return rc;
-}
-
-struct hl_ack_buf *hl_acks_buf_of(struct hl_lane *lane, const void *context)
-{
-    uintptr_t first = (uintptr_t)lane->ack_bufs;
-    uintptr_t at = (uintptr_t)context - offsetof(struct hl_ack_buf, context) - first;
-    if (first == 0 || context == NULL || at >= HL_ACK_BUFS * ack_buf_size() || at % ack_buf_size() != 0) {
-        return NULL;
-    }
-    return ack_buf_at(lane->ack_bufs, at / ack_buf_size());
-}
-
-void hl_acks_repost(struct hl_lane *lane, struct hl_ack_buf *buf)
-{
-    int rc = post_ack_buf(lane, buf);
-    if (rc != 0) {
-        hl_log(HL_LOG_WARN, "lane %u cannot post a receive: %s", lane->index, hl_fab_strerror(rc));
-    }
-}
 
 /* The chain that was sent as message number `message` and waits for its acknowledgement, or NULL. */
 static struct hl_chain *asked(const struct hl_way *way, uint32_t message)
@@ -165,13 +115,10 @@ static void missed(struct hl_lane *lane, struct hl_way *way, uint64_t message) H
     }
 }
 
-void hl_acks_in(struct hl_lane *lane, struct hl_ack_buf *buf, size_t len)
+void hl_acks_in(struct hl_lane *lane, struct hl_fab_receive *buf, size_t len)
 {
     const struct hl_wire_head *head = (const void *)buf->bytes;
-    const char *wrong = len > hl_fab.eager
-                            /* rx limits messages to the receive thread the same way */
-                            ? "longer than its buffer"
-                            : hl_wire_check(buf->bytes, len, hl_job.nonce, (uint32_t)hl_job.size);
+    const char *wrong = hl_rx_check(buf->bytes, len);
     if (wrong == NULL && (head->kind != HL_WIRE_ACK || head->lane != lane->index)) {
         wrong = "no acknowledgement for this lane";
     }
@@ -191,11 +138,5 @@ void hl_acks_in(struct hl_lane *lane, struct hl_ack_buf *buf, size_t len)
         hl_log(HL_LOG_DEBUG, "lane %u: message dropped: %s", lane->index,
                wrong != NULL ? wrong : "unknown rank");
     }
-    hl_acks_repost(lane, buf);
-}
-
-void hl_acks_free(struct hl_lane *lane)
-{
-    hl_mem_buffer_give(lane->ack_bufs);
-    lane->ack_bufs = NULL;
+    hl_fab_ep_again(lane->fab, buf);
 }

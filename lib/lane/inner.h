@@ -102,14 +102,8 @@ int hl_way_reconnect(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane-
 int hl_lane_progress(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 
 /* ---- ack.c ---- */
-/* Posts the receives for acknowledgements; called before the first message. 0 or a code of the provider. */
-int hl_acks_open(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 /* An acknowledgement arrived in a posted receive; the buffer is posted again. */
-void hl_acks_in(struct hl_lane *lane, struct hl_ack_buf *buf, size_t len) HL_REQUIRES(lane->lease);
-/* The posted receive whose context this is, or NULL. */
-struct hl_ack_buf *hl_acks_buf_of(struct hl_lane *lane, const void *context) HL_REQUIRES(lane->lease);
-void hl_acks_repost(struct hl_lane *lane, struct hl_ack_buf *buf) HL_REQUIRES(lane->lease);
-void hl_acks_free(struct hl_lane *lane) HL_NO_TSA;
+void hl_acks_in(struct hl_lane *lane, struct hl_fab_receive *buf, size_t len) HL_REQUIRES(lane->lease);
 
 /* ---- chain.c ---- */
 struct hl_issue;
@@ -132,6 +126,10 @@ void hl_chain_send_mine(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 /* The receive thread calls it at each tick. It sends chains that have been open for long, and probes peers
  * that have not acknowledged for long. False: nothing was open on any lane. */
 bool hl_pool_tick(struct hl_pool *p);
+/* Writes the head of a lane's message, and HELLO behind it where the flag is set. The caller fills in seq,
+ * flags, len and count. */
+void hl_lane_write_head(const struct hl_lane *lane, struct hl_wire_head head, uint8_t *at)
+    HL_REQUIRES(lane->lease);
 /* Ends the way's open chain, if there is one, and all its operations with an error. */
 void hl_chain_fail(struct hl_lane *lane, struct hl_way *way, int err) HL_REQUIRES(lane->lease);
 /* The chain's slot has ended: stores errors in the error words, and ends the requests of its operations. */
@@ -199,8 +197,6 @@ int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict) HL_C
 /* The lane for a thread that prefers none. It is chosen on the thread's first call; a guest (warm.c) asks
  * each time. `peer`: the rank that the thread wants to reach. HL_LANES_MAX: the pool is closed. */
 uint32_t hl_lane_assign(struct hl_pool *p, int peer) HL_COLD;
-/* Gets the peer's card: 0 or an error. Called without a lease, since it may wait. */
-int hl_lane_card_of(int peer, const struct hl_rx_card **card);
 
 /* ---- warm.c ---- */
 /* Sends a message without records; the answer to it tells whether the messages before it came. 0, or a code

@@ -58,25 +58,13 @@ static uint32_t next_lane(struct hl_pool *p, uint32_t at)
     return at;
 }
 
-int hl_lane_card_of(int peer, const struct hl_rx_card **card)
-{
-    const void *data;
-    size_t len;
-    int rc = hl_fab_card_get(peer, HL_FAB_PART_RX, &data, &len);
-    if (rc == 0 && len == sizeof(struct hl_rx_card)) {
-        *card = data;
-        return 0;
-    }
-    return rc != 0 ? rc : hl_err_say(HL_ERR_OTHER, "rank %d publishes a malformed card", peer);
-}
-
 /* Acts on the verdict of a try; true when that ends the pursuit. */
 static bool judge_try(struct pursuit *s, int verdict)
 {
     s->taken = 0;
     switch (verdict) {
     case HL_LANE_NEED_CARD:
-        s->rc = hl_lane_card_of(s->op->peer, &s->op->card);
+        s->op->card = hl_rx_card_of(s->op->peer, &s->rc);
         return s->rc != 0;
     case HL_LANE_ELSEWHERE:
         s->at = s->op->ordered ? s->at : next_lane(s->pool, s->at);

@@ -24,7 +24,7 @@ static void completed(struct hl_lane *lane, const struct fi_cq_msg_entry *entry)
         hl_slot_close(lane, slot, HL_PART_POST, 0);
         return;
     }
-    struct hl_ack_buf *ack = hl_acks_buf_of(lane, entry->op_context);
+    struct hl_fab_receive *ack = hl_fab_ep_receive(lane->fab, entry->op_context);
     if (ack != NULL) {
         hl_acks_in(lane, ack, entry->len);
     } else if (entry->op_context == &lane->ping.context) {
@@ -59,7 +59,6 @@ static int read_lane_error(struct hl_lane *lane) HL_REQUIRES(lane->lease)
         return 0;
     }
     struct hl_slot *slot = slot_of(lane, error.op_context);
-    struct hl_ack_buf *ack = slot == NULL ? hl_acks_buf_of(lane, error.op_context) : NULL;
     if (slot != NULL && (slot->open & HL_PART_POST) != 0) {
         bool lost = is_lost(error.err) || hl_provider_says_lost(hl_fab.row, error.prov_errno);
         hl_log(HL_LOG_DEBUG, "lane %u, rank %d: %s (provider's code %d)", lane->index, slot->way->peer,
@@ -69,8 +68,6 @@ static int read_lane_error(struct hl_lane *lane) HL_REQUIRES(lane->lease)
         if (lost) {
             hl_slot_lost(lane, slot->way);
         }
-    } else if (ack != NULL) {
-        hl_acks_repost(lane, ack);
     } else if (error.op_context == &lane->ping.context) {
         lane->ping.posted = false;
     } else {

@@ -100,7 +100,7 @@ static void close_endpoint(struct hl_lane *lane) HL_NO_TSA
         hl_log(HL_LOG_DEBUG, "lane %u stays open: the provider holds operations to ranks that have died",
                lane->index);
     } else {
-        hl_fab_ep_close(lane->fab);
+        hl_rx_close_ep(lane->fab);
     }
     lane->ep = NULL;
 }
@@ -118,7 +118,6 @@ void hl_pool_close(struct hl_pool *p) HL_NO_TSA
             close_endpoint(lane);
             hl_chain_free_all(lane);
         }
-        hl_acks_free(lane);
         hl_way_free_all(lane);
         hl_stat_lane_retire(&lane->stat);
         /* the thread-local memories of short.h may still point here: they find that no chain takes their

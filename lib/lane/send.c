@@ -9,26 +9,31 @@
 
 /* ---- out ---- */
 
-/* Writes the head, and HELLO when it is due, before the records: returns the first byte of the message. */
-static uint8_t *write_head(const struct hl_lane *lane, const struct hl_chain *chain, uint64_t number)
+void hl_lane_write_head(const struct hl_lane *lane, struct hl_wire_head head, uint8_t *at)
+{
+    head.nonce = hl_job.nonce;
+    head.from = (uint32_t)hl_job.rank;
+    head.lane = (uint16_t)lane->index;
+    head.kind = HL_WIRE_DATA;
+    memcpy(at, &head, sizeof head);
+    if ((head.flags & HL_WIRE_HELLO) != 0) {
+        struct hl_wire_hello hello = {.len = lane->fab->name_len};
+        memcpy(hello.name, lane->fab->name, lane->fab->name_len);
+        memcpy(at + sizeof head, &hello, sizeof hello);
+    }
+}
+
+/* Writes what stands before the records: returns the first byte of the message. */
+static uint8_t *write_chain_head(const struct hl_lane *lane, const struct hl_chain *chain, uint64_t number)
     HL_REQUIRES(lane->lease)
 {
     bool says_hello = !chain->way->hello_said;
     uint8_t *from = (uint8_t *)(uintptr_t)chain->bytes + (says_hello ? 0 : sizeof(struct hl_wire_hello));
-    struct hl_wire_head head = {.nonce = hl_job.nonce,
-                                .seq = number,
-                                .from = (uint32_t)hl_job.rank,
-                                .lane = (uint16_t)lane->index,
-                                .kind = HL_WIRE_DATA,
+    struct hl_wire_head head = {.seq = number,
                                 .flags = says_hello ? HL_WIRE_HELLO : 0,
                                 .len = (uint32_t)(chain->at - from),
                                 .count = chain->records};
-    memcpy(from, &head, sizeof head);
-    if (says_hello) {
-        struct hl_wire_hello hello = {.len = lane->fab->name_len};
-        memcpy(hello.name, lane->fab->name, lane->fab->name_len);
-        memcpy(from + sizeof head, &hello, sizeof hello);
-    }
+    hl_lane_write_head(lane, head, from);
     return from;
 }
 
@@ -61,12 +66,12 @@ static int post_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(
 {
     struct hl_way *way = chain->way;
     struct hl_slot *slot = chain->slot;
-    int rc = lane->ack_bufs == NULL ? hl_acks_open(lane) : 0;
+    int rc = lane->fab->receives == NULL ? hl_rx_listen(lane->fab, HL_ACK_BUFS) : 0;
     if (rc != 0) {
         return rc;
     }
     uint64_t number = way->messages + 1;
-    uint8_t *from = write_head(lane, chain, number);
+    uint8_t *from = write_chain_head(lane, chain, number);
     struct iovec iov = {from, (size_t)(chain->at - from)};
     struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = way->addr, .context = &slot->context};
     rc = (int)fi_sendmsg(lane->ep, &msg, FI_COMPLETION);

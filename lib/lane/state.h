@@ -162,17 +162,10 @@ struct hl_way_table {
     hl_aptr at[];   /* struct hl_way, NULL: free. atomic: release when added, acquire by flushing threads */
 };
 
-/* A buffer posted for an acknowledgement. */
-struct hl_ack_buf {
-    struct fi_context2 context;
-    _Alignas(8) uint8_t bytes[]; /* hl_fab.eager */
-};
-
 /* A message without records: it connects a lane (warm.c), or asks what came of those before it (send.c). */
 struct hl_ping {
     struct fi_context2 context;
-    struct hl_wire_head head;
-    struct hl_wire_hello hello;
+    _Alignas(8) uint8_t message[sizeof(struct hl_wire_head) + sizeof(struct hl_wire_hello)];
     const struct hl_way *way; /* NULL: none was sent */
     bool posted;              /* the provider still holds it */
 };
@@ -199,13 +192,12 @@ struct hl_lane {
     HL_ALIGNED_LINE hl_a64 issued;
     /* slots before it are free. atomic: release by the leaseholder, acquire by flushing threads */
     hl_a64 tail;
-    struct hl_fab_ep *fab;       /* in the lane's memory, behind this structure; valid while it is opened */
-    struct hl_chain *open;       /* chains not sent yet, newest first */
-    struct hl_chain *unused;     /* buffers for chains */
-    struct hl_ack_buf *ack_bufs; /* array of HL_ACK_BUFS, NULL until the first message */
-    uint32_t unacked;            /* messages without acknowledgement */
-    uint64_t ticks;              /* ticks of the receive thread */
-    uint64_t swept;              /* leases at the last sweep of idle bits */
+    struct hl_fab_ep *fab;   /* in the lane's memory, behind this structure; valid while it is opened */
+    struct hl_chain *open;   /* chains not sent yet, newest first */
+    struct hl_chain *unused; /* buffers for chains */
+    uint32_t unacked;        /* messages without acknowledgement */
+    uint64_t ticks;          /* ticks of the receive thread */
+    uint64_t swept;          /* leases at the last sweep of idle bits */
     struct hl_ping ping;
     struct hl_stat_lane stat;
     /* On a cache line that only a new way changes, since flushes of all threads read it. */

@@ -13,7 +13,6 @@
  * it. */
 #include "inner.h"
 
-#include "job.h"
 #include "lock.h"
 #include "thread.h"
 #include "util.h"
@@ -38,20 +37,13 @@ static hl_a32 stopping;
 int hl_way_ping(struct hl_lane *lane, struct hl_way *way)
 {
     struct hl_ping *k = &lane->ping;
-    int rc = k->posted ? -FI_EAGAIN : lane->ack_bufs == NULL ? hl_acks_open(lane) : 0;
+    int rc = k->posted ? -FI_EAGAIN : lane->fab->receives == NULL ? hl_rx_listen(lane->fab, HL_ACK_BUFS) : 0;
     if (rc != 0) {
         return rc;
     }
-    k->head = (struct hl_wire_head){.nonce = hl_job.nonce,
-                                    .seq = way->messages,
-                                    .from = (uint32_t)hl_job.rank,
-                                    .lane = (uint16_t)lane->index,
-                                    .kind = HL_WIRE_DATA,
-                                    .flags = HL_WIRE_HELLO,
-                                    .len = sizeof k->head + sizeof k->hello};
-    k->hello = (struct hl_wire_hello){.len = lane->fab->name_len};
-    memcpy(k->hello.name, lane->fab->name, lane->fab->name_len);
-    rc = hl_fab_ep_send(lane->fab, way->addr, &k->head, k->head.len, &k->context);
+    struct hl_wire_head head = {.seq = way->messages, .flags = HL_WIRE_HELLO, .len = sizeof k->message};
+    hl_lane_write_head(lane, head, k->message);
+    rc = hl_fab_ep_send(lane->fab, way->addr, k->message, sizeof k->message, &k->context);
     k->posted = rc == 0;
     return rc;
 }
@@ -88,8 +80,9 @@ static bool is_stopping(void)
 
 static void warm(struct hl_lane *lane, int peer)
 {
-    const struct hl_rx_card *card = NULL;
-    bool over = hl_way_find(lane, peer) == NULL && hl_lane_card_of(peer, &card) != 0;
+    int rc = 0;
+    const struct hl_rx_card *card = hl_way_find(lane, peer) == NULL ? hl_rx_card_of(peer, &rc) : NULL;
+    bool over = rc != 0;
     uint64_t begin = hl_now_ns();
     while (!over && !is_stopping() && hl_now_ns() - begin < TIMEOUT_NS) {
         if (hl_lease_try_any(&lane->lease)) {

@@ -189,11 +189,6 @@ bool hl_far_idle(const struct hl_matcher *m)
     return hl_net_idle(m->net);
 }
 
-int hl_far_poll(struct hl_matcher *m, struct hl_work *w)
-{
-    return hl_net_poll(m->net, w);
-}
-
 void hl_far_visit(struct hl_matcher *m, void (*fn)(struct hl_matcher *m, unsigned port, struct hl_work *w),
                   struct hl_work *w)
 {

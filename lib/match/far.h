@@ -25,7 +25,6 @@ int hl_far_control(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring
 
 /* True when everything posted has left this process. */
 bool hl_far_idle(const struct hl_matcher *m);
-int hl_far_poll(struct hl_matcher *m, struct hl_work *w);
 /* hl_net_visit, if there are ports. */
 void hl_far_visit(struct hl_matcher *m, void (*fn)(struct hl_matcher *m, unsigned port, struct hl_work *w),
                   struct hl_work *w);

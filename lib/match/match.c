@@ -14,6 +14,7 @@
 #include "job.h"
 #include "lane.h"
 #include "log.h"
+#include "port.h"
 #include "rx.h"
 
 #include <sched.h>
@@ -244,7 +245,7 @@ int hl_matcher_poll(void *matcher)
         hl_inbox_poll(m, &m->inbox[(first + i) & (m->n_inboxes - 1)], &w);
     }
     if (m->net != NULL) {
-        w.n += hl_far_poll(m, &w);
+        w.n += hl_net_poll(m->net, &w);
     }
     hl_work_run(m, &w);
     /* relaxed: a guess; a late look comes at the next poll. */

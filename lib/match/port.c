@@ -77,11 +77,6 @@ void hl_port_leave(struct hl_port *port) HL_NO_TSA
 
 /* ---- Opening ---- */
 
-static int post_receive(struct hl_net *net, struct hl_port *port, struct hl_port_buf *b)
-{
-    return hl_fab_ep_receive(&port->ep, b->data, net->max, &b->context);
-}
-
 static int open_port(struct hl_net *net, struct hl_port *port)
 {
     size_t one = hl_round_up(sizeof(struct hl_port_buf) + net->max, 64);
@@ -89,7 +84,7 @@ static int open_port(struct hl_net *net, struct hl_port *port)
     if (err != 0) {
         return err;
     }
-    port->memory = hl_mem_buffer_take(one * (HL_PORT_TX + HL_PORT_RX));
+    port->memory = hl_mem_buffer_take(one * HL_PORT_TX);
     port->heard = calloc((size_t)net->m->world_size, sizeof *port->heard);
     port->segments = calloc((size_t)net->m->world_size, sizeof *port->segments);
     port->flying = calloc((size_t)net->m->world_size, sizeof *port->flying);
@@ -98,21 +93,13 @@ static int open_port(struct hl_net *net, struct hl_port *port)
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the buffers of a port: %s",
                           hl_err_text(HL_ERR_NO_MEM));
     }
-    for (unsigned i = 0; i < HL_PORT_TX + HL_PORT_RX; i++) {
+    for (unsigned i = 0; i < HL_PORT_TX; i++) {
         struct hl_port_buf *b = (struct hl_port_buf *)(void *)((char *)port->memory + i * one);
-        b->port = port;
-        b->rx = i >= HL_PORT_TX;
-        if (!b->rx) {
-            b->next = port->tx;
-            port->tx = b;
-            continue;
-        }
-        int rc = post_receive(net, port, b);
-        if (rc != 0) {
-            return hl_err_say(HL_ERR_OTHER, "a port cannot receive: %s", hl_fab_strerror(rc));
-        }
+        b->next = port->tx;
+        port->tx = b;
     }
-    return 0;
+    err = hl_rx_listen(&port->ep, HL_PORT_RX);
+    return err == 0 ? 0 : hl_fab_ep_fail("posting a port's receives", err);
 }
 
 static int put_card(struct hl_net *net)
@@ -166,7 +153,7 @@ void hl_net_close(struct hl_matcher *m)
     hl_bell_close(net);
     for (unsigned i = 0; i < net->n; i++) {
         if (net->port[i].ep.ep != NULL) {
-            hl_fab_ep_close(&net->port[i].ep);
+            hl_rx_close_ep(&net->port[i].ep);
         }
         hl_mem_buffer_give(net->port[i].memory);
         for (int k = 0; net->port[i].segments != NULL && k < m->world_size; k++) {
@@ -392,46 +379,39 @@ static bool is_next(const struct hl_port *port, const struct hl_far_head *h)
     return true;
 }
 
-static void complete(struct hl_net *net, struct hl_port *port, struct hl_port_buf *b, size_t bytes,
+static void complete(struct hl_net *net, struct hl_port *port, const struct fi_cq_msg_entry *entry,
                      struct hl_work *w)
 {
-    if (!b->rx) {
-        give_back_buf(port, b);
+    struct hl_fab_receive *r = hl_fab_ep_receive(&port->ep, entry->op_context);
+    if (r == NULL) {
+        give_back_buf(port, entry->op_context);
         return;
     }
-    const struct hl_far_head *h = (const struct hl_far_head *)(const void *)b->data;
-    if (HL_LIKELY(sane(net, h, bytes) && is_next(port, h))) {
-        hl_port_take(net, port, h, bytes, w);
-    } else if (!sane(net, h, bytes) || !hl_tail_take(net, port, h, w)) {
+    const struct hl_far_head *h = (const struct hl_far_head *)(const void *)r->bytes;
+    if (HL_LIKELY(sane(net, h, entry->len) && is_next(port, h))) {
+        hl_port_take(net, port, h, entry->len, w);
+    } else if (!sane(net, h, entry->len) || !hl_tail_take(net, port, h, w)) {
         hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
     }
-    int rc = post_receive(net, port, b);
-    if (HL_UNLIKELY(rc != 0)) {
-        hl_log(HL_LOG_ERROR, "a port cannot receive any more: %s", hl_fab_strerror(rc));
-        hl_job_abort(1);
-    }
+    hl_fab_ep_again(&port->ep, r);
 }
 
-static HL_COLD void read_port_error(struct hl_net *net, struct hl_port *port)
+/* Takes an error from the queue: 1; 0: there is none. */
+static HL_COLD int read_port_error(struct hl_port *port)
 {
     struct fi_cq_err_entry e;
     if (!hl_fab_ep_error(&port->ep, &e)) {
-        return;
+        return 0;
     }
     if (e.err != FI_ECANCELED && !port->broken) {
         port->broken = true;
         hl_log(HL_LOG_WARN, "the network could not deliver a message, of this job or a stranger's: %s",
                hl_fab_strerror(e.err));
     }
-    struct hl_port_buf *b = e.op_context;
-    if (b == NULL) { /* providers report some errors without a context */
-        return;
+    if (e.op_context != NULL) {
+        give_back_buf(port, e.op_context);
     }
-    if (!b->rx) {
-        give_back_buf(port, b);
-    } else if (e.err != FI_ECANCELED) {
-        post_receive(net, port, b);
-    }
+    return 1;
 }
 
 /* True when all messages in flight go to dead ranks: a provider may never give these back. */
@@ -467,15 +447,11 @@ HL_INLINE int serve_port(struct hl_net *net, struct hl_port *port, struct hl_wor
     if (HL_UNLIKELY(port->held != NULL)) {
         post_held_bufs(net, port, NULL);
     }
-    ssize_t got = fi_cq_read(port->ep.cq, port->came, HL_COUNT_OF(port->came));
-    if (HL_UNLIKELY(got == -FI_EAVAIL)) {
-        read_port_error(net, port);
+    int got = hl_fab_ep_completed(&port->ep, port->came, HL_COUNT_OF(port->came));
+    for (int k = 0; k < got; k++) {
+        complete(net, port, &port->came[k], w);
     }
-    for (ssize_t k = 0; k < got; k++) {
-        struct hl_port_buf *b = port->came[k].op_context;
-        complete(net, port, b, port->came[k].len, w);
-    }
-    return got > 0 ? (int)got : 0;
+    return got >= 0 ? got : read_port_error(port);
 }
 
 int hl_net_poll(struct hl_net *net, struct hl_work *w)

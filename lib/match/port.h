@@ -39,13 +39,12 @@ struct hl_far_segments {
 
 struct hl_port;
 
+/* A message that leaves. */
 struct hl_port_buf {
     struct fi_context2 context; /* owned by the provider while the buffer is posted */
     struct hl_port_buf *next;   /* free list */
-    struct hl_port *port;
-    struct hl_peer *to; /* peer that a leaving message goes to */
+    struct hl_peer *to;         /* peer that the message goes to */
     uint32_t bytes;
-    bool rx;
     _Alignas(8) unsigned char data[];
 };
 
@@ -62,7 +61,7 @@ struct hl_port {
     uint8_t *flying;                   /* [world size] how many of the messages in flight go to that rank */
     /* atomic: messages posted, or held, and not completed; changed by the owner */
     hl_a32 in_flight;
-    void *memory;    /* memory of all buffers */
+    void *memory;    /* memory of the buffers for what leaves */
     uint64_t *heard; /* [world size] number of the last message from that rank's port; HL_FAR_GAP */
     struct hl_rx_window window; /* messages that came before their turn */
     /* messages with data that came; bytes of all that came. atomic, stored by the owner */

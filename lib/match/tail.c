@@ -4,13 +4,11 @@
 #include "port.h"
 
 #include "job.h"
-#include "log.h"
 #include "rx.h"
 #include "util.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 /* The area of a COUNT. */
 struct count {
@@ -89,19 +87,6 @@ bool hl_tail_look(void *arg)
     return refused;
 }
 
-/* Ends the job when `missing` messages of a living rank never came. True: they were lost. */
-static bool is_loss(const struct hl_net *net, const struct hl_far_head *h, uint64_t missing)
-{
-    if (missing == 0 || net->m->is_dead((int)h->from)) {
-        return false;
-    }
-    hl_log(HL_LOG_ERROR,
-           "%llu messages of rank %u were lost by the network (a connection was reset): the job ends",
-           (unsigned long long)missing, h->from);
-    hl_job_abort(1);
-    return true;
-}
-
 static void counted(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h)
 {
     unsigned i = (unsigned)(port - net->port);
@@ -119,17 +104,12 @@ static void counted(struct hl_net *net, struct hl_port *port, const struct hl_fa
     }
 }
 
-static uint64_t stream_of(const struct hl_far_head *h)
-{
-    return hl_rx_window_stream(h->from, 0);
-}
-
 /* Takes the message whose turn it is, and all that waited for it. */
 static void take_in_turn(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h,
                          struct hl_work *w)
 {
     uint64_t *heard = &port->heard[h->from];
-    uint64_t stream = stream_of(h), last = h->seq;
+    uint64_t stream = hl_rx_window_stream(h->from, 0), last = h->seq;
     struct hl_rx_parked *next;
     hl_port_take(net, port, h, sizeof *h + h->len, w);
     while ((next = hl_rx_window_take(&port->window, stream, last + 1)) != NULL) {
@@ -144,41 +124,30 @@ static void take_in_turn(struct hl_net *net, struct hl_port *port, const struct 
     *heard = last | (waits ? HL_FAR_GAP : 0);
 }
 
-/* Takes a message where receives complete in any order. False: it is dropped. */
-static bool take_unordered(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h,
-                           struct hl_work *w)
-{
-    uint64_t *heard = &port->heard[h->from];
-    uint64_t last = *heard & ~HL_FAR_GAP;
-    if (h->seq <= last) {
-        return false;
-    }
-    if (h->seq == last + 1) {
-        take_in_turn(net, port, h, w);
-    } else {
-        hl_rx_window_park(&port->window, stream_of(h), h->seq, h, sizeof *h + h->len);
-        *heard |= HL_FAR_GAP;
-    }
-    return true;
-}
-
 /* A message that a stranger had the provider deliver again (as in rx) is dropped. The next message, or a
  * COUNT, shows that one never came. */
 bool hl_tail_take(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h, struct hl_work *w)
 {
     uint64_t last = port->heard[h->from] & ~HL_FAR_GAP, number = h->seq & ~HL_FAR_COUNT;
-    bool counts = number != h->seq;
-    if (!counts && !hl_fab.ordered) {
-        return take_unordered(net, port, h, w);
+    uint64_t stream = hl_rx_window_stream(h->from, 0);
+    bool counts = number != h->seq, dead = net->m->is_dead((int)h->from);
+    if (counts) {
+        bool lost = hl_rx_window_probe(&port->window, stream, last, number, hl_now_ns()) &&
+                    hl_rx_window_loss("messages", stream, number - last, dead);
+        if (!lost) {
+            counted(net, port, h);
+        }
+        return !lost;
     }
-    bool shown = hl_fab.ordered ? number > last
-                                : hl_rx_window_probe(&port->window, stream_of(h), last, number, hl_now_ns());
-    bool lost = shown && is_loss(net, h, number - last - !counts);
-    if (counts && !lost) {
-        counted(net, port, h);
-        return true;
+    enum hl_rx_turn turn = hl_rx_window_turn(&port->window, stream, last, number, h, sizeof *h + h->len);
+    if (turn == HL_RX_NEXT) {
+        take_in_turn(net, port, h, w);
+    } else if (turn == HL_RX_DONE) {
+        port->heard[h->from] |= HL_FAR_GAP;
+    } else if (turn == HL_RX_GAP) {
+        (void)hl_rx_window_loss("messages", stream, number - last - 1, dead);
     }
-    return false;
+    return turn == HL_RX_NEXT || turn == HL_RX_DONE;
 }
 
 void hl_tail_meet(struct hl_net *net)

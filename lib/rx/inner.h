@@ -117,11 +117,6 @@ int hl_rx_streams_open(void);
 void hl_rx_streams_close(void);
 uint64_t hl_rx_streams_number(int peer, unsigned op); /* the number of the next record to this peer */
 void hl_rx_streams_left(int peer, uint64_t number);   /* says that the record of that number has left */
-enum hl_rx_turn {
-    HL_RX_NEXT, /* the message is to be handled now */
-    HL_RX_OLD,  /* it is to be dropped */
-    HL_RX_DONE  /* it has been handled, or is kept until its turn */
-};
 enum hl_rx_turn hl_rx_streams_take(const struct hl_wire_head *head);
 /* After HL_RX_NEXT: a message from that rank whose turn it is now, which the caller frees, or NULL. */
 struct hl_rx_parked *hl_rx_streams_next(int from);

@@ -28,22 +28,15 @@
 #define BUFFERS 64
 #define OLD "its number was handled before"
 
-struct inbound {
-    struct hl_rx_op op;
-    uint8_t *bytes; /* hl_fab.eager bytes */
-};
-
 #define PASS 16 /* most completions that are read at once */
 
 static struct hl_fab_ep ep;
-static struct inbound inbounds[BUFFERS];
 static struct hl_rx_senders senders;
 static struct hl_rx_window window; /* messages of lanes that came before their turn */
 /* [size] address of a peer's receive endpoint, plus 1; 0: not inserted. Only pages of peers in use are
  * touched. */
 static uint64_t *peer_rx;
 _Static_assert(FI_ADDR_NOTAVAIL == UINT64_MAX, "no address plus 1 is 0");
-static uint8_t *pool;
 static bool *reached; /* [size] true: something was sent to that receive endpoint */
 static struct {
     int rank;
@@ -59,13 +52,6 @@ static struct heartbeat_read {
     int rank;
     uint64_t word, posted_ns; /* where it is read to; when it was posted, 0: the place is free */
 } heartbeat_reads[HL_RX_HEARTBEAT_READS];
-
-static int post_net_receive(struct inbound *in)
-{
-    in->op.what = HL_RX_RECEIVES;
-    int rc = hl_fab_ep_receive(&ep, in->bytes, hl_fab.eager, &in->op.context);
-    return rc == 0 ? 0 : hl_err_say(HL_ERR_OTHER, "posting a receive buffer: %s", hl_fab_strerror(rc));
-}
 
 /* ---- messages in ---- */
 
@@ -259,12 +245,17 @@ static void record_in(const struct hl_wire_head *head, struct hl_rx_answers *a)
     }
 }
 
+const char *hl_rx_check(const void *bytes, size_t len)
+{
+    /* A stranger can make a provider report any length. */
+    return len > hl_fab.eager ? "longer than its buffer"
+                              : hl_wire_check(bytes, len, hl_job.nonce, (uint32_t)hl_job.size);
+}
+
 static void message_in(const uint8_t *bytes, size_t len)
 {
     const struct hl_wire_head *head = (const void *)bytes;
-    /* A stranger can make a provider report any length. */
-    const char *wrong = len > hl_fab.eager ? "longer than its buffer"
-                                           : hl_wire_check(bytes, len, hl_job.nonce, (uint32_t)hl_job.size);
+    const char *wrong = hl_rx_check(bytes, len);
     struct hl_rx_answers a = {0};
     if (wrong != NULL || head->kind != HL_WIRE_DATA) {
         drop_message(len, wrong != NULL ? wrong : "acknowledgement of nothing");
@@ -303,13 +294,6 @@ static void message_in(const uint8_t *bytes, size_t len)
 
 /* ---- the queue ---- */
 
-static void receive_again(struct inbound *in)
-{
-    if (post_net_receive(in) != 0) {
-        hl_log(HL_LOG_WARN, "%s", hl_err_text(HL_ERR_OTHER));
-    }
-}
-
 static void end_heartbeat_read(struct heartbeat_read *f, bool lives)
 {
     if (lives) {
@@ -318,24 +302,26 @@ static void end_heartbeat_read(struct heartbeat_read *f, bool lives)
     f->posted_ns = 0;
 }
 
+/* A send or a read of ours has ended; NULL: the provider names none. */
+static void end_op(struct hl_rx_op *op, bool well)
+{
+    if (op != NULL && op->what == HL_RX_READS) {
+        end_heartbeat_read(HL_CONTAINER_OF(op, struct heartbeat_read, op), well);
+    } else if (op != NULL) {
+        hl_rx_sends_recycle(HL_CONTAINER_OF(op, struct hl_rx_outbound, op));
+    }
+}
+
 static void take_completion(const struct fi_cq_msg_entry *entry)
 {
-    struct hl_rx_op *op = entry->op_context;
-    if (op == NULL) {
+    struct hl_fab_receive *in = hl_fab_ep_receive(&ep, entry->op_context);
+    if (in == NULL) {
+        end_op(entry->op_context, true);
         return;
     }
-    if (op->what == HL_RX_READS) {
-        end_heartbeat_read(HL_CONTAINER_OF(op, struct heartbeat_read, op), true);
-        return;
-    }
-    if (op->what == HL_RX_SENDS) {
-        hl_rx_sends_recycle(HL_CONTAINER_OF(op, struct hl_rx_outbound, op));
-        return;
-    }
-    struct inbound *in = HL_CONTAINER_OF(op, struct inbound, op);
     hl_stat_rank_add(HL_STAT_RANK_rx_messages, 1);
     message_in(in->bytes, entry->len);
-    receive_again(in);
+    hl_fab_ep_again(&ep, in);
 }
 
 static int read_net_error(void)
@@ -344,16 +330,9 @@ static int read_net_error(void)
     if (!hl_fab_ep_error(&ep, &error)) {
         return 0;
     }
-    struct hl_rx_op *op = error.op_context;
     hl_log(HL_LOG_DEBUG, "receive endpoint: %s (provider's code %d)", hl_fab_strerror(error.err),
            error.prov_errno);
-    if (op != NULL && op->what == HL_RX_RECEIVES) {
-        receive_again(HL_CONTAINER_OF(op, struct inbound, op));
-    } else if (op != NULL && op->what == HL_RX_READS) {
-        end_heartbeat_read(HL_CONTAINER_OF(op, struct heartbeat_read, op), false);
-    } else if (op != NULL) {
-        hl_rx_sends_recycle(HL_CONTAINER_OF(op, struct hl_rx_outbound, op));
-    }
+    end_op(error.op_context, false);
     return 1;
 }
 
@@ -390,7 +369,7 @@ int hl_rx_net_fd(void)
     return ep.wait_fd;
 }
 
-static const struct hl_rx_card *rx_card_of(int peer, int *rc)
+const struct hl_rx_card *hl_rx_card_of(int peer, int *rc)
 {
     const void *data;
     size_t len;
@@ -405,7 +384,7 @@ static const struct hl_rx_card *rx_card_of(int peer, int *rc)
 static int insert_peer(int peer)
 {
     int rc;
-    const struct hl_rx_card *card = rx_card_of(peer, &rc);
+    const struct hl_rx_card *card = hl_rx_card_of(peer, &rc);
     if (card != NULL) {
         fi_addr_t addr = FI_ADDR_NOTAVAIL;
         rc = hl_fab_ep_insert(&ep, card->name, card->name_len, &addr);
@@ -431,7 +410,7 @@ void hl_rx_net_read_heartbeat(int rank)
 {
     int rc;
     struct heartbeat_read *f = heartbeat_read_for(rank);
-    const struct hl_rx_card *card = f != NULL ? rx_card_of(rank, &rc) : NULL;
+    const struct hl_rx_card *card = f != NULL ? hl_rx_card_of(rank, &rc) : NULL;
     if (card == NULL || !reached[rank] || (card->heartbeat_addr == 0 && card->heartbeat_key == 0)) {
         return; /* without a connection the read says nothing: a stopped process makes no new one */
     }
@@ -488,6 +467,18 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
 
 /* ---- opening and closing ---- */
 
+int hl_rx_listen(struct hl_fab_ep *at, size_t count)
+{
+    void *memory = hl_mem_buffer_take(count * hl_fab_receive_size());
+    return memory != NULL ? hl_fab_ep_listen(at, memory, count) : -FI_ENOMEM;
+}
+
+void hl_rx_close_ep(struct hl_fab_ep *of)
+{
+    void *memory = of->receives;
+    hl_mem_buffer_give(hl_fab_ep_close(of) ? memory : NULL);
+}
+
 /* HL_ERR_OTHER when this host has only the loopback address (no cable, say): it leads other hosts to
  * themselves. */
 static int check_name(void)
@@ -516,20 +507,19 @@ static int publish(void)
     return hl_fab_card_put(HL_FAB_PART_RX, &card, sizeof card);
 }
 
-static int post_all(void)
+static int listen_to_all(void)
 {
-    pool = hl_mem_buffer_take(BUFFERS * hl_fab.eager);
     peer_rx = calloc((size_t)hl_job.size, sizeof *peer_rx);
     reached = calloc((size_t)hl_job.size, sizeof *reached);
+    if (peer_rx == NULL || reached == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the addresses of %d ranks", hl_job.size);
+    }
     int rc = hl_rx_streams_open();
-    if (pool == NULL || peer_rx == NULL || reached == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for receive buffers: %s", hl_err_text(HL_ERR_NO_MEM));
+    if (rc != 0) {
+        return rc;
     }
-    for (size_t i = 0; i < BUFFERS && rc == 0; i++) {
-        inbounds[i].bytes = pool + i * hl_fab.eager;
-        rc = post_net_receive(&inbounds[i]);
-    }
-    return rc;
+    rc = hl_rx_listen(&ep, BUFFERS);
+    return rc == 0 ? 0 : hl_fab_ep_fail("posting receives", rc);
 }
 
 int hl_rx_net_open(void)
@@ -539,7 +529,7 @@ int hl_rx_net_open(void)
         return rc;
     }
     hl_rx_sends_open(&ep);
-    rc = post_all();
+    rc = listen_to_all();
     rc = rc == 0 ? hl_mr_open(&ep) : rc;
     rc = rc == 0 ? publish() : rc;
     if (rc != 0) {
@@ -556,14 +546,12 @@ void hl_rx_net_close(void)
     }
     owed_count = 0;
     hl_mr_close();
-    hl_fab_ep_close(&ep);
+    hl_rx_close_ep(&ep);
     memset(heartbeat_reads, 0, sizeof heartbeat_reads);
     hl_rx_sends_close();
-    hl_mem_buffer_give(pool);
     free(peer_rx);
     free(reached);
     hl_rx_streams_close();
-    pool = NULL;
     reached = NULL;
     peer_rx = NULL;
     hl_rx_senders_free(&senders);

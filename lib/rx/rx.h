@@ -17,6 +17,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct hl_fab_ep;
+
 /* The receive endpoint's part of a card (HL_FAB_PART_RX). */
 struct hl_rx_card {
     uint64_t name_len;
@@ -24,6 +26,20 @@ struct hl_rx_card {
     uint64_t heartbeat_addr; /* 8 bytes that peers read to see whether the rank lives */
     uint64_t heartbeat_key;
 };
+
+/* Posts `count` receives at an endpoint, in memory of mem's buffers (hl_fab_ep_listen). Returns 0 or the
+ * provider's error. A thread that may use the endpoint. */
+int hl_rx_listen(struct hl_fab_ep *ep, size_t count);
+
+/* Closes the endpoint and gives that memory back. */
+void hl_rx_close_ep(struct hl_fab_ep *ep);
+
+/* Checks a message that came in a receive. Returns NULL, or words for what is wrong. */
+const char *hl_rx_check(const void *bytes, size_t len);
+
+/* A rank's card, which stays as long as the network is open. It may have to be fetched: call it without a
+ * lease. NULL: *rc is HL_ERR_OTHER with a text, or an error of boot. Any thread. */
+const struct hl_rx_card *hl_rx_card_of(int rank, int *rc);
 
 /* A record that arrived. Valid during the handler's call. */
 struct hl_rx_msg {

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A completion's context points to this. */
+/* The context of a completion that is no receive's points to this. */
 struct hl_rx_op {
     struct fi_context2 context;
-    enum { HL_RX_SENDS, HL_RX_RECEIVES, HL_RX_READS } what;
+    enum { HL_RX_SENDS, HL_RX_READS } what;
 };
 
 struct hl_rx_outbound {

@@ -8,7 +8,6 @@
 
 #include "err.h"
 #include "job.h"
-#include "log.h"
 #include "util.h"
 
 #include <stdlib.h>
@@ -52,38 +51,17 @@ static bool tell_heard(int peer, uint32_t index)
     return hl_rx_net_send(peer, &rec, NULL) == 0;
 }
 
-/* Ends the job when `missing` records before this one are lost; false: none is. Records of a dead rank, or of
- * one that counts this rank as dead, are not needed. */
-static bool is_stream_loss(const struct hl_wire_head *head, unsigned op, uint64_t missing)
-{
-    if (missing == 0 || op == HL_WIRE_GONE || hl_rx_is_dead((int)head->from)) {
-        return false;
-    }
-    hl_log(HL_LOG_ERROR,
-           "%llu records of rank %u were lost by the network (a connection was reset): the job ends",
-           (unsigned long long)missing, head->from);
-    hl_job_abort(1);
-    return true;
-}
-
 static uint64_t stream_from(int rank)
 {
     return hl_rx_window_stream((uint32_t)rank, HL_WIRE_RX);
 }
 
-/* True when the COUNT's number shows that a record is lost. */
-static bool shows_loss(const struct stream *s, const struct hl_wire_head *head)
-{
-    bool shown = hl_fab.ordered ? head->seq > s->heard
-                                : hl_rx_window_probe(&window, stream_from((int)head->from), s->heard,
-                                                     head->seq, hl_now_ns());
-    return shown && is_stream_loss(head, HL_WIRE_COUNT, head->seq - s->heard);
-}
-
 static void hear_count(const struct hl_wire_head *head, const struct hl_wire_rec *rec)
 {
     struct stream *s = &streams[head->from];
-    if (shows_loss(s, head)) {
+    uint64_t stream = stream_from((int)head->from);
+    if (hl_rx_window_probe(&window, stream, s->heard, head->seq, hl_now_ns()) &&
+        hl_rx_window_loss("records", stream, head->seq - s->heard, hl_rx_is_dead((int)head->from))) {
         return;
     }
     hl_rx_tail_answered(&s->tail, s->sent, rec->offset);
@@ -107,17 +85,17 @@ enum hl_rx_turn hl_rx_streams_take(const struct hl_wire_head *head)
         hear_count(head, rec);
         return HL_RX_DONE;
     }
-    if (head->seq <= s->heard) {
-        return HL_RX_OLD;
+    uint64_t stream = stream_from((int)head->from), number = head->seq;
+    /* Of a dead rank, and of one that counts this rank as dead, nothing is waited for. */
+    bool waits = rec->op != HL_WIRE_GONE && !hl_rx_is_dead((int)head->from);
+    uint64_t heard = !waits && number > s->heard ? number - 1 : s->heard;
+    enum hl_rx_turn turn = hl_rx_window_turn(&window, stream, heard, number, head, head->len);
+    if (turn == HL_RX_GAP) {
+        (void)hl_rx_window_loss("records", stream, number - heard - 1, false);
+        turn = HL_RX_NEXT;
     }
-    bool early = head->seq != s->heard + 1;
-    if (HL_UNLIKELY(early) && !hl_fab.ordered && rec->op != HL_WIRE_GONE && !hl_rx_is_dead((int)head->from)) {
-        hl_rx_window_park(&window, stream_from((int)head->from), head->seq, head, head->len);
-        return HL_RX_DONE;
-    }
-    (void)is_stream_loss(head, rec->op, head->seq - s->heard - 1);
-    s->heard = head->seq;
-    return HL_RX_NEXT;
+    s->heard = turn == HL_RX_NEXT ? number : s->heard;
+    return turn;
 }
 
 struct hl_rx_parked *hl_rx_streams_next(int from)

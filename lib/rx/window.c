@@ -2,6 +2,8 @@
  * so lists are enough. */
 #include "window.h"
 
+#include "fab.h"
+#include "job.h"
 #include "log.h"
 
 #include <stdlib.h>
@@ -61,6 +63,30 @@ void hl_rx_window_park(struct hl_rx_window *w, uint64_t stream, uint64_t seq, co
     insert_parked(gap, m);
 }
 
+enum hl_rx_turn hl_rx_window_turn(struct hl_rx_window *w, uint64_t stream, uint64_t heard, uint64_t seq,
+                                  const void *bytes, size_t len)
+{
+    if (seq <= heard + 1) {
+        return seq == heard + 1 ? HL_RX_NEXT : HL_RX_OLD;
+    }
+    if (hl_fab.ordered) {
+        return HL_RX_GAP;
+    }
+    hl_rx_window_park(w, stream, seq, bytes, len);
+    return HL_RX_DONE;
+}
+
+bool hl_rx_window_loss(const char *what, uint64_t stream, uint64_t missing, bool dead)
+{
+    if (missing == 0 || dead) {
+        return false;
+    }
+    hl_log(HL_LOG_ERROR, "%llu %s of rank %d were lost by the network (a connection was reset): the job ends",
+           (unsigned long long)missing, what, (int)(stream >> 16));
+    hl_job_abort(1);
+    return true;
+}
+
 static struct hl_rx_parked *pop_parked(struct hl_rx_gap *gap)
 {
     struct hl_rx_parked *m = gap->first;
@@ -94,6 +120,9 @@ const struct hl_rx_parked *hl_rx_window_first(const struct hl_rx_window *w, uint
 bool hl_rx_window_probe(struct hl_rx_window *w, uint64_t stream, uint64_t heard, uint64_t number,
                         uint64_t now_ns)
 {
+    if (hl_fab.ordered) {
+        return number > heard;
+    }
     struct hl_rx_gap *gap = number > heard ? make_gap(w, stream) : find_gap(w, stream);
     if (gap == NULL) {
         return false; /* if there was no memory, the next probe tries again */

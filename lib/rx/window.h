@@ -57,6 +57,22 @@ HL_INLINE int hl_rx_window_rank(const struct hl_rx_gap *gap)
     return (int)(gap->stream >> 16);
 }
 
+/* What is to be done with a numbered message. */
+enum hl_rx_turn {
+    HL_RX_NEXT, /* it is to be handled now */
+    HL_RX_OLD,  /* it is to be dropped: its number was handled before */
+    HL_RX_DONE, /* nothing: it has been handled, or waits in the window */
+    HL_RX_GAP   /* receives complete in order, and those before it have not come: they are lost */
+};
+
+/* Judges message number `seq` of a stream of which all up to `heard` have been handled. */
+enum hl_rx_turn hl_rx_window_turn(struct hl_rx_window *w, uint64_t stream, uint64_t heard, uint64_t seq,
+                                  const void *bytes, size_t len);
+
+/* Ends the job, with a line, when `missing` messages (`what`, in words) of a rank are lost that nobody sends
+ * again: true. False: none is, or the rank is dead and they are not needed. */
+bool hl_rx_window_loss(const char *what, uint64_t stream, uint64_t missing, bool dead);
+
 /* Keeps a copy of a message that is not the next one; if one of its number waits already, it is dropped.
  * Without memory it is dropped with a line in the log, and counts as lost later. */
 void hl_rx_window_park(struct hl_rx_window *w, uint64_t stream, uint64_t seq, const void *bytes, size_t len);
@@ -69,7 +85,7 @@ struct hl_rx_parked *hl_rx_window_take(struct hl_rx_window *w, uint64_t stream, 
 const struct hl_rx_parked *hl_rx_window_first(const struct hl_rx_window *w, uint64_t stream);
 
 /* A probe says that all messages up to `number` were sent; all up to `heard` have come in order. Returns true
- * when messages between the two are lost. */
+ * when messages between the two are lost: at once where receives complete in order. */
 bool hl_rx_window_probe(struct hl_rx_window *w, uint64_t stream, uint64_t heard, uint64_t number,
                         uint64_t now_ns);
 

@@ -156,7 +156,7 @@ def silent_waits(code):
 # Words of our own that newcomers could not guess, and what replaced each.
 OLD_WORDS = {"pulse|feel_\\w+|felt_\\w+|feelers?": "heartbeat",
              "knock|knocks|knocked": "ping, of a lane; tcp_probe, of a host",
-             "hl_letter": "hl_ack_buf, acknowledgement",
+             "hl_letter": "hl_fab_receive, acknowledgement",
              "mend|mends|mended|mending": "reconnect",
              "bury|buries|buried|mourn|mourns": "fail, mark dead",
              "tray|trays": "rpc slot, request slot",

@@ -81,8 +81,8 @@ static ssize_t model_recvmsg(struct fid_ep *fid, const struct fi_msg *m, uint64_
 {
     (void)flags;
     struct model_ep *ep = model_enter(fid);
-    if (ep->recv_count == MODEL_RECVS) {
-        return model_leave(ep, -FI_EAGAIN);
+    if (model.recv_error != 0 || ep->recv_count == MODEL_RECVS || model_chance(ep, model.recv_again)) {
+        return model_leave(ep, model.recv_error != 0 ? model.recv_error : -FI_EAGAIN);
     }
     ep->recvs[ep->recv_count].buf = m->msg_iov->iov_base;
     ep->recvs[ep->recv_count++].context = m->context;

@@ -22,6 +22,8 @@
 static struct {
     unsigned again, error, stray, lost; /* percent of posts; lost: of errors, as connection lost */
     unsigned refuse;                    /* percent of chained puts and gets that the target refuses */
+    unsigned recv_again;                /* percent of receives that find no room */
+    int recv_error;                     /* that every posted receive has, but 0 */
     unsigned idle;                      /* percent of reads of a queue that complete nothing */
     int fail_open;                      /* the n-th opening from now fails; 0: none */
     int post_error;                     /* that every post has, but 0 */

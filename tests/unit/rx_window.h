@@ -248,6 +248,7 @@ static void open_endpoint(void)
 START_TEST(messages_of_lanes_in_any_order_run_in_theirs)
 {
     model.inject = _i == 0 ? 0 : 64;
+    model.recv_again = 40;
     open_endpoint();
     uint64_t sent[LANES] = {0}, all = 0;
     unsigned seed = model_seed;

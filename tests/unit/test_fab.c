@@ -83,6 +83,80 @@ START_TEST(an_opening_that_fails_halfway_leaves_nothing)
 }
 END_TEST
 
+static _Alignas(64) char memory[8 * (MODEL_EAGER + 256)]; /* of receives */
+
+/* Receives that find no room are posted later: all of them, when they are posted at first and when they were
+ * used. */
+START_TEST(receives_that_find_no_room_wait_for_it)
+{
+    enum { COUNT = 8 };
+    struct hl_fab_ep ep;
+    struct fi_cq_msg_entry came[COUNT];
+    uint64_t message = 7;
+    model.recv_again = 100;
+    ck_assert_int_eq(open_model("model"), 0);
+    ck_assert_int_eq(hl_fab_ep_open(HL_FAB_PORT, &ep), 0);
+    ck_assert_int_eq(hl_fab_ep_listen(&ep, memory, COUNT), 0);
+    ck_assert_int_eq(hl_fab_ep_completed(&ep, came, COUNT), 0);
+    ck_assert_int_eq(model_eps->recv_count, 0);
+    for (int turn = 0; turn < 100; turn++) {
+        model.recv_again = 0;
+        ck_assert_int_eq(hl_fab_ep_completed(&ep, came, COUNT), 0);
+        ck_assert_int_eq(model_eps->recv_count, COUNT);
+        model.recv_again = 100;
+        ck_assert_int_eq((int)model_route(model_eps->number, &message, sizeof message), 0);
+        while (hl_fab_ep_completed(&ep, came, COUNT) == 0) {
+        }
+        struct hl_fab_receive *r = hl_fab_ep_receive(&ep, came[0].op_context);
+        ck_assert(r != NULL && memcmp(r->bytes, &message, sizeof message) == 0);
+        hl_fab_ep_again(&ep, r);
+        ck_assert_int_eq(model_eps->recv_count, COUNT - 1);
+    }
+    ck_assert(hl_fab_ep_receive(&ep, NULL) == NULL && hl_fab_ep_receive(&ep, &message) == NULL);
+    hl_fab_ep_close(&ep);
+    ck_assert_int_eq(model.objects, 0);
+    hl_fab_close();
+}
+END_TEST
+
+/* One that failed is posted again, and is nobody's operation. */
+START_TEST(a_receive_that_failed_is_posted_again)
+{
+    struct hl_fab_ep ep;
+    struct fi_cq_msg_entry came;
+    struct fi_cq_err_entry error;
+    ck_assert_int_eq(open_model("model"), 0);
+    ck_assert_int_eq(hl_fab_ep_open(HL_FAB_PORT, &ep), 0);
+    ck_assert_int_eq(hl_fab_ep_listen(&ep, memory, 1), 0);
+    ck_assert(!hl_fab_ep_error(&ep, &error));
+    model_eps->recv_count = 0;
+    model_eps->errors[0] =
+        (struct fi_cq_err_entry){.op_context = model_eps->recvs[0].context, .err = FI_ECANCELED};
+    model_eps->error_count = 1;
+    ck_assert_int_eq(hl_fab_ep_completed(&ep, &came, 1), -1);
+    ck_assert(hl_fab_ep_error(&ep, &error) && error.op_context == NULL && error.err == FI_ECANCELED);
+    ck_assert_int_eq(model_eps->recv_count, 1);
+    hl_fab_ep_close(&ep);
+    hl_fab_close();
+}
+END_TEST
+
+/* The opening says it; later the job ends, since nobody would hear of what comes. */
+START_TEST(receives_that_are_refused_for_good_are_told)
+{
+    struct hl_fab_ep ep;
+    struct fi_cq_msg_entry came;
+    ck_assert_int_eq(open_model("model"), 0);
+    ck_assert_int_eq(hl_fab_ep_open(HL_FAB_PORT, &ep), 0);
+    model.recv_error = -FI_EINVAL;
+    int rc = hl_fab_ep_listen(&ep, memory, 4);
+    ck_assert_int_eq(rc, -FI_EINVAL);
+    ck_assert_int_eq(hl_fab_ep_fail("posting receives", rc), HL_ERR_OTHER);
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "posting receives"));
+    (void)hl_fab_ep_completed(&ep, &came, 1); /* does not return */
+}
+END_TEST
+
 START_TEST(a_provider_that_wants_local_registration_is_refused)
 {
     model_mr_mode = FI_MR_VIRT_ADDR | FI_MR_LOCAL;
@@ -118,6 +192,9 @@ static Suite *make_suite(void)
     tcase_add_test(t, an_endpoint_names_the_limit_of_locked_memory);
     tcase_add_test(t, buffers_fit_into_what_may_be_locked);
     tcase_add_test(t, an_opening_that_fails_halfway_leaves_nothing);
+    tcase_add_test(t, receives_that_find_no_room_wait_for_it);
+    tcase_add_test(t, a_receive_that_failed_is_posted_again);
+    tcase_add_exit_test(t, receives_that_are_refused_for_good_are_told, 1);
     tcase_add_test(t, a_provider_that_wants_local_registration_is_refused);
     tcase_add_loop_test(t, a_provider_of_one_node_is_refused, 0, 2);
     tcase_add_test(t, an_unknown_provider_is_named_with_the_fix);

@@ -238,6 +238,7 @@ static void run_shape(int i)
 START_TEST(operations_end_before_their_flush)
 {
     model.again = 5;
+    model.recv_again = 40;
     model.idle = 50;
     run_shape(_i);
 }
@@ -353,6 +354,7 @@ static void *send_messages(void *arg)
 START_TEST(messages_are_answered_each_to_its_own)
 {
     model.again = 5;
+    model.recv_again = 40;
     model.idle = 40;
     model_record = answer;
     chain = _i % 2 == 0 ? 0 : UINT64_MAX;

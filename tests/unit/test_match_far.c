@@ -131,6 +131,7 @@ static void send_one(int src, uint64_t number)
 
 START_TEST(messages_keep_their_order)
 {
+    model.recv_again = 40;
     open_net(_i == 1);
     uint64_t sent[SOURCES] = {0}, received[SOURCES] = {0}, all = 0;
     unsigned seed = model_seed;
