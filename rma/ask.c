@@ -52,14 +52,14 @@ static bool is_ask_over(void *arg)
     return hl_a64_load_acquire(&w->place->word) != w->token || hl_rx_is_dead(w->peer);
 }
 
-static void tell_lock_wait(const void *arg, struct hl_told *t)
+static void describe_lock_wait(const void *arg, struct hl_wait_desc *t)
 {
     const struct ask_wait *w = arg;
-    hl_win_tell_lock(w->id, w->peer, t);
+    hl_win_describe_lock(w->id, w->peer, t);
     t->asked = w->peer + 1;
 }
-HL_HANG_TELLS(take_ask_place, tell_lock_wait);
-HL_HANG_TELLS(is_ask_over, tell_lock_wait);
+HL_HANG_WORDS(take_ask_place, describe_lock_wait);
+HL_HANG_WORDS(is_ask_over, describe_lock_wait);
 
 int hl_ask_lock(int peer, uint64_t id, bool exclusive)
 {

@@ -144,7 +144,7 @@ static uint64_t past_target(const struct hl_win *w, int target)
 /* The lock that all windows of the node share. */
 static struct hl_near_lock *node_lock(void)
 {
-    return &hl_near_home(0)->lock;
+    return &hl_near_part(0)->lock;
 }
 
 static const struct peer_view *find_view(const struct hl_conflicts *p, int node_rank, uint64_t seg_id)

@@ -24,7 +24,7 @@ struct hl_region {
     uint64_t id;                       /* of the region at its owner, never reused in this window */
     uint64_t seg_id, seg_len, seg_off; /* the owner's segment that holds it; 0: private memory */
     uint64_t addr, key;                /* for RMA operations over the network; 0 while it is closed */
-    uint64_t home;                     /* which rank's lock guards its elements: hl_near_lock.home */
+    uint64_t lock_owner;               /* which rank's lock guards its elements: hl_near_lock.owner */
 };
 
 /* Memory at some address of a target: how it is reached (`where` includes the address), and how many bytes
@@ -77,7 +77,7 @@ void hl_dyn_answered(const struct hl_rx_msg *msg);
 
 /* Copies the region of mine that holds `at` to *out and notes that `world` knows it, which will be sent GONE.
  * HL_ERR_RMA_RANGE without a text, HL_ERR_NO_MEM. */
-int hl_dyn_tell(struct hl_win *w, uint64_t at, int world, struct hl_region *out);
+int hl_dyn_describe(struct hl_win *w, uint64_t at, int world, struct hl_region *out);
 
 struct hl_dyn_cache *hl_dyn_cache_of(const struct hl_win *w);
 

@@ -18,7 +18,7 @@
 
 /* One region; all words atomic, changed under `mutex` while `moves` is odd. */
 struct entry {
-    hl_a64 target, base, len, id, where, at, home;
+    hl_a64 target, base, len, id, where, at, lock_owner;
     hl_a64 seg, node; /* the mapping that it uses: segment (0: none), node rank of the segment's owner */
 };
 #define WORDS (sizeof(struct entry) / sizeof(hl_a64))
@@ -119,7 +119,7 @@ static bool look_up_place(const struct hl_dyn_cache *c, int target, uint64_t at,
     uint64_t into = at - word(&e->base), len = word(&e->len);
     place->t = (struct hl_target){word(&e->where) + into, word(&e->at)};
     place->len = len - into;
-    place->lock = (struct hl_near_lock){.home = (uint32_t)word(&e->home)};
+    place->lock = (struct hl_near_lock){.owner = (uint32_t)word(&e->lock_owner)};
     return word(&e->target) == (uint64_t)target && into < len;
 }
 
@@ -289,12 +289,12 @@ static bool is_answered(void *arg)
     return hl_a32_load_acquire(&a->state) != 0 || hl_rx_is_dead(a->peer);
 }
 
-static void tell_ask(const void *arg, struct hl_told *t)
+static void describe_ask(const void *arg, struct hl_wait_desc *t)
 {
-    hl_told_say(t, "where memory attached to a window is");
-    hl_told_await(t, ((const struct ask *)arg)->peer);
+    hl_desc_say(t, "where memory attached to a window is");
+    hl_desc_await(t, ((const struct ask *)arg)->peer);
 }
-HL_HANG_TELLS(is_answered, tell_ask);
+HL_HANG_WORDS(is_answered, describe_ask);
 
 static void enter_ask(struct ask *a)
 {
@@ -341,7 +341,7 @@ static int ask_peer(struct hl_win *w, int target, uint64_t at, struct hl_region 
 {
     struct ask a = {.peer = hl_win_world(w, target)};
     if (a.peer == hl_job.rank) {
-        return hl_dyn_tell(w, at, a.peer, out);
+        return hl_dyn_describe(w, at, a.peer, out);
     }
     enter_ask(&a);
     struct hl_wire_rec rec = {
@@ -379,7 +379,7 @@ static void make_entry(struct hl_win *w, int target, const struct hl_region *r, 
         where = (uint64_t)(uintptr_t)base + r->seg_off;
         seg = r->seg_id;
     }
-    const uint64_t words[WORDS] = {(uint64_t)target,   r->base, r->len, r->id, where, at, r->home, seg,
+    const uint64_t words[WORDS] = {(uint64_t)target,   r->base, r->len, r->id, where, at, r->lock_owner, seg,
                                    (uint64_t)node_rank};
     for (size_t i = 0; i < WORDS; i++) {
         hl_a64_store_relaxed(&(&e->target)[i], words[i]); /* relaxed: nobody else sees it yet. */

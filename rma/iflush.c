@@ -239,12 +239,12 @@ static bool has_no_iflush(void *arg)
     return hl_a32_load_acquire(&w->flushing) == 0;
 }
 
-static void tell_ending(const void *arg, struct hl_told *t)
+static void describe_ending(const void *arg, struct hl_wait_desc *t)
 {
-    hl_told_say(t, "flushes with a request of ");
-    hl_win_tell((struct hl_win *)(uintptr_t)arg, t);
+    hl_desc_say(t, "flushes with a request of ");
+    hl_win_describe((struct hl_win *)(uintptr_t)arg, t);
 }
-HL_HANG_TELLS(has_no_iflush, tell_ending);
+HL_HANG_WORDS(has_no_iflush, describe_ending);
 
 void hl_win_end_flushes(struct hl_win *w)
 {
@@ -255,18 +255,18 @@ void hl_win_end_flushes(struct hl_win *w)
 
 static int tell_iflush_window(struct hl_win *w, void *arg)
 {
-    hl_win_tell(w, arg);
+    hl_win_describe(w, arg);
     return 0;
 }
 
-static void tell_iflush(const struct hl_req *r, struct hl_told *t)
+static void describe_iflush(const struct hl_req *r, struct hl_wait_desc *t)
 {
     int target = iflush_body(r)->target;
-    hl_told_say(t, target < 0 ? "a flush of all targets of " : "a flush of target %d of ", target);
+    hl_desc_say(t, target < 0 ? "a flush of all targets of " : "a flush of target %d of ", target);
     (void)hl_win_table_with(r->ctx, tell_iflush_window, t);
 }
 
 static __attribute__((constructor)) void enrol_iflush(void)
 {
-    hl_req_on_tell(HL_REQ_WIN, tell_iflush);
+    hl_req_on_describe(HL_REQ_WIN, describe_iflush);
 }

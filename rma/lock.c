@@ -66,13 +66,13 @@ static bool is_lock_settled(void *arg)
     return how == 0 || (how & HL_EPOCH_HELD) != 0;
 }
 
-static void tell_lock_claim(const void *arg, struct hl_told *t)
+static void describe_lock_claim(const void *arg, struct hl_wait_desc *t)
 {
     const struct lock_claim *c = arg;
-    hl_win_tell(HL_CONTAINER_OF((struct hl_epoch *)(uintptr_t)c->epoch, struct hl_win, epoch), t);
-    hl_told_say(t, ", lock of target %d, which another thread asks for", c->target);
+    hl_win_describe(HL_CONTAINER_OF((struct hl_epoch *)(uintptr_t)c->epoch, struct hl_win, epoch), t);
+    hl_desc_say(t, ", lock of target %d, which another thread asks for", c->target);
 }
-HL_HANG_TELLS(is_lock_settled, tell_lock_claim);
+HL_HANG_WORDS(is_lock_settled, describe_lock_claim);
 
 int hl_win_reach(struct hl_win *w, int target)
 {

@@ -113,11 +113,11 @@ static bool has_room(void *arg)
     return false;
 }
 
-static void tell_queue(const void *unused, struct hl_told *t)
+static void describe_queue(const void *unused, struct hl_wait_desc *t)
 {
-    hl_told_say(t, "the queue of one-sided operations (HOTLANE_RMA_MODE=enqueue)");
+    hl_desc_say(t, "the queue of one-sided operations (HOTLANE_RMA_MODE=enqueue)");
 }
-HL_HANG_TELLS(has_room, tell_queue);
+HL_HANG_WORDS(has_room, describe_queue);
 
 static int put_in(const struct hl_mode_job *job)
 {
@@ -161,7 +161,7 @@ static bool is_performed(void *arg)
     return hl_a64_load_acquire(&head) >= *until;
 }
 
-HL_HANG_TELLS(is_performed, tell_queue);
+HL_HANG_WORDS(is_performed, describe_queue);
 
 void hl_mode_drain(void)
 {

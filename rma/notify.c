@@ -216,14 +216,14 @@ static bool is_reached(void *arg)
 
 static const char *const signs[] = {"==", "!=", ">", ">=", "<", "<="}; /* in the order of MPIX_CMP_* */
 
-static void tell_flag(const void *arg, struct hl_told *t)
+static void describe_flag(const void *arg, struct hl_wait_desc *t)
 {
     const struct flag_watch *f = arg;
-    hl_win_tell(f->win, t);
-    hl_told_say(t, ", flag at byte %llu, which is %llu, to be %s %llu", (unsigned long long)f->at,
+    hl_win_describe(f->win, t);
+    hl_desc_say(t, ", flag at byte %llu, which is %llu, to be %s %llu", (unsigned long long)f->at,
                 (unsigned long long)f->seen, signs[f->compare - MPIX_CMP_EQ], (unsigned long long)f->value);
 }
-HL_HANG_TELLS(is_reached, tell_flag);
+HL_HANG_WORDS(is_reached, describe_flag);
 
 /* Finds the flag at f->at. For a dynamic window the caller holds the window by hl_win_table_with. */
 static int look_up(struct hl_win *w, void *arg)
@@ -289,19 +289,19 @@ static bool any_is_reached(void *arg)
     return false;
 }
 
-static void tell_flags(const void *arg, struct hl_told *t)
+static void describe_flags(const void *arg, struct hl_wait_desc *t)
 {
     const struct watches *a = arg;
     int first = 0;
     while (a->disps[first] == MPIX_FLAG_NONE) {
         first++;
     }
-    hl_win_tell(a->win, t);
-    hl_told_say(t, ", one of %d flags, the first at displacement %lld, to be %s %llu", a->count,
+    hl_win_describe(a->win, t);
+    hl_desc_say(t, ", one of %d flags, the first at displacement %lld, to be %s %llu", a->count,
                 (long long)a->disps[first], signs[a->compare - MPIX_CMP_EQ],
                 (unsigned long long)a->values[first]);
 }
-HL_HANG_TELLS(any_is_reached, tell_flags);
+HL_HANG_WORDS(any_is_reached, describe_flags);
 
 /* Checks the arguments of a wait. *live: the number of flags that are not MPIX_FLAG_NONE. */
 static int check_flags(const struct watches *a, const int *index, int *live)

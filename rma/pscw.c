@@ -134,18 +134,18 @@ static bool is_complete(void *arg)
     return hl_pairs_ready(w->win->pairs, w->side) || find_dead_peer(w->win, w->side) >= 0;
 }
 
-static void tell_epoch(const void *arg, struct hl_told *t)
+static void describe_epoch(const void *arg, struct hl_wait_desc *t)
 {
     const struct pscw_wait *w = arg;
     struct hl_win *win = w->win;
-    hl_win_tell(win, t);
-    hl_told_say(t, w->side == HL_ACCESS ? ", posts of its targets" : ", completes of its origins");
+    hl_win_describe(win, t);
+    hl_desc_say(t, w->side == HL_ACCESS ? ", posts of its targets" : ", completes of its origins");
     for (int i = 0; i < win->pairs->side[w->side].n; i++) {
         int member = win->pairs->side[w->side].members[i];
-        hl_told_await(t, hl_pairs_is_missing(win->pairs, w->side, member) ? member : -1);
+        hl_desc_await(t, hl_pairs_is_missing(win->pairs, w->side, member) ? member : -1);
     }
 }
-HL_HANG_TELLS(is_complete, tell_epoch);
+HL_HANG_WORDS(is_complete, describe_epoch);
 
 static int post_group(struct hl_win *w, MPI_Group group, int assert)
 {

@@ -41,7 +41,7 @@ struct rpc_call {
 };
 
 struct rpc_claim {
-    struct hl_near_home *home; /* mine, which has my request slots */
+    struct hl_near_part *part; /* mine, which has my request slots */
     struct hl_near_rpc_slot *slot;
     int peer;
     uint32_t index;
@@ -51,7 +51,7 @@ static bool take_rpc_slot(void *arg)
 {
     struct rpc_claim *c = arg;
     for (c->index = 0; c->index < HL_NEAR_RPC_SLOTS; c->index++) {
-        c->slot = &c->home->rpc_slots[c->index];
+        c->slot = &c->part->rpc_slots[c->index];
         /* relaxed: only a guess whether the exchange is worth its cost. */
         /* acquire: the last user is done with it; pairs with the release in finish_rpc. */
         if (hl_a32_load_relaxed(&c->slot->busy) == 0 && hl_a32_xchg_acquire(&c->slot->busy, 1) == 0) {
@@ -68,13 +68,13 @@ static bool is_rpc_answered(void *arg)
     return hl_a32_load_acquire(&c->slot->done) != 0 || hl_rx_is_dead(c->peer);
 }
 
-static void tell_rpc_claim(const void *arg, struct hl_told *t)
+static void describe_rpc_claim(const void *arg, struct hl_wait_desc *t)
 {
-    hl_told_say(t, "an operation on memory of a node peer, which its receive thread does");
-    hl_told_await(t, ((const struct rpc_claim *)arg)->peer);
+    hl_desc_say(t, "an operation on memory of a node peer, which its receive thread does");
+    hl_desc_await(t, ((const struct rpc_claim *)arg)->peer);
 }
-HL_HANG_TELLS(take_rpc_slot, tell_rpc_claim);
-HL_HANG_TELLS(is_rpc_answered, tell_rpc_claim);
+HL_HANG_WORDS(take_rpc_slot, describe_rpc_claim);
+HL_HANG_WORDS(is_rpc_answered, describe_rpc_claim);
 
 /* Writes rows and operands into the request slot as long as it has room. */
 static void put_in_rows(struct rpc_call *c, struct hl_near_rpc_slot *slot)
@@ -184,7 +184,7 @@ static int finish_rpc(struct flight *f, int rc)
  * each other. */
 static bool claim_rpc_slot(struct flight *f, bool has_some)
 {
-    f->claim = (struct rpc_claim){.home = hl_near_home(hl_job.node_rank),
+    f->claim = (struct rpc_claim){.part = hl_near_part(hl_job.node_rank),
                                   .peer = hl_win_world(f->call.win, f->call.target)};
     if (!has_some) {
         hl_prog_wait(take_rpc_slot, &f->claim);
@@ -422,7 +422,7 @@ int hl_rpc_serve(const struct hl_rx_msg *msg)
     if (!msg->near || from < 0 || msg->rec->index >= HL_NEAR_RPC_SLOTS) {
         return hl_err_say(HL_ERR_INTERN, "slot %u of rank %d is none", msg->rec->index, msg->from);
     }
-    struct served s = {msg->rec, &hl_near_home(from)->rpc_slots[msg->rec->index]};
+    struct served s = {msg->rec, &hl_near_part(from)->rpc_slots[msg->rec->index]};
     s.slot->rc = hl_win_table_with(msg->rec->aux, apply_rpc, &s);
     /* release: publishes rc and what was fetched; pairs with the acquire in is_rpc_answered. */
     hl_a32_store_release(&s.slot->done, 1);

@@ -465,11 +465,11 @@ void hl_win_bereave_lock(struct hl_win *w, int world);
 /* The window that has `word` among its error words, or NULL. */
 struct hl_win *hl_win_table_of_word(const void *word);
 
-/* ---- for the watchdog (tell.c) ---- */
+/* ---- for the watchdog (describe.c) ---- */
 
-void hl_win_tell(struct hl_win *w, struct hl_told *t);
+void hl_win_describe(struct hl_win *w, struct hl_wait_desc *t);
 /* Describes a wait for the lock of world rank `peer` in the window with this id. */
-void hl_win_tell_lock(uint64_t id, int peer, struct hl_told *t);
+void hl_win_describe_lock(uint64_t id, int peer, struct hl_wait_desc *t);
 /* Notes for others that I hold the lock of a near target, or (mine false) that I no longer do. */
 void hl_win_note_holder(const struct hl_win *w, int target, bool mine) HL_COLD;
 

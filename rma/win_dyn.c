@@ -18,7 +18,7 @@ struct holder {
 /* A region of my memory. */
 struct attached {
     struct hl_region r;
-    struct hl_near_lock lock; /* of the rank that r.home names */
+    struct hl_near_lock lock; /* of the rank that r.lock_owner names */
     uint64_t fab;             /* hl_mr_register's id, 0: none */
     struct holder *holders;
     uint32_t n_holders, room;
@@ -218,7 +218,7 @@ static int tell_region(struct hl_win *w, void *arg)
     return rc;
 }
 
-int hl_dyn_tell(struct hl_win *w, uint64_t at, int world, struct hl_region *out)
+int hl_dyn_describe(struct hl_win *w, uint64_t at, int world, struct hl_region *out)
 {
     return hl_win_table_with(w->id, tell_region, &(struct region_question){at, world, out});
 }
@@ -299,17 +299,17 @@ static bool all_left(void *arg)
     return true;
 }
 
-static void tell_regions_left(const void *arg, struct hl_told *t)
+static void describe_regions_left(const void *arg, struct hl_wait_desc *t)
 {
     const struct attached *a = arg;
-    hl_told_say(t, "ranks that still know memory which is detached");
+    hl_desc_say(t, "ranks that still know memory which is detached");
     for (uint32_t i = 0; i < a->n_holders; i++) {
         /* relaxed: only shown to people. */
         bool left = hl_a32_load_relaxed(&a->holders[i].left) != 0;
-        hl_told_await(t, left ? -1 : a->holders[i].world);
+        hl_desc_await(t, left ? -1 : a->holders[i].world);
     }
 }
-HL_HANG_TELLS(all_left, tell_regions_left);
+HL_HANG_WORDS(all_left, describe_regions_left);
 
 static int recall_region(struct hl_win *w, struct attached *a)
 {
@@ -341,9 +341,9 @@ static int describe_region(struct attached *a)
 {
     struct hl_region *r = &a->r;
     int owner = hl_near_owner((void *)(uintptr_t)r->base);
-    a->lock.home = (uint32_t)(owner >= 0 ? owner : hl_job.node_rank) + 1;
+    a->lock.owner = (uint32_t)(owner >= 0 ? owner : hl_job.node_rank) + 1;
     hl_win_overlay((void *)(uintptr_t)r->base, r->len, owner);
-    r->home = a->lock.home;
+    r->lock_owner = a->lock.owner;
     struct hl_seg *seg = r->len != 0 ? hl_mem_find((void *)(uintptr_t)r->base, r->len) : NULL;
     struct hl_mr mr;
     int rc = 0;

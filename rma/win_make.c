@@ -74,7 +74,7 @@ static int take_memory(struct hl_win *w, const struct make_call *c, const struct
     /* Memory has one accumulate lock, whatever window it is reached by: that of the rank whose segment holds
      * it. */
     int owner = c->flavor == MPI_WIN_FLAVOR_CREATE ? hl_near_owner(c->base) : -1;
-    hl_win_ctl(w)->acc.home = (uint32_t)(owner >= 0 ? owner : hl_job.node_rank) + 1;
+    hl_win_ctl(w)->acc.owner = (uint32_t)(owner >= 0 ? owner : hl_job.node_rank) + 1;
     if (c->flavor == MPI_WIN_FLAVOR_CREATE) {
         hl_win_overlay(c->base, (uint64_t)c->size, owner);
     }

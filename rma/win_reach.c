@@ -37,7 +37,7 @@ enum need {
 };
 
 /* The segment that rank 0 took for all parts of a shared window; id 0: it could not. */
-struct home {
+struct shared_piece {
     uint64_t id, len, off;
     struct hl_hints_got got; /* what the kernel gave */
 };
@@ -347,7 +347,7 @@ static HL_NOINLINE int bring_network(struct hl_win *w, struct hl_comm *comm, str
 }
 
 static int take_for_all(struct hl_win *w, const struct hl_win_ask *ask, const struct win_card *cards,
-                        struct home *home)
+                        struct shared_piece *piece)
 {
     uint64_t total = 0;
     for (int i = 0; i < w->size; i++) {
@@ -359,11 +359,11 @@ static int take_for_all(struct hl_win *w, const struct hl_win_ask *ask, const st
                              .caller = ask->func};
     int rc = hl_mem_alloc(total, &how, &w->piece);
     if (rc == 0) {
-        home->id = w->piece.seg->id;
-        home->len = w->piece.seg->len;
-        home->off = w->piece.off;
+        piece->id = w->piece.seg->id;
+        piece->len = w->piece.seg->len;
+        piece->off = w->piece.off;
         hl_hints_taken(w, how.wish);
-        hl_hints_look(w, &home->got); /* the kernel tells each process only of pages that it has touched */
+        hl_hints_look(w, &piece->got); /* the kernel tells each process only of pages that it has touched */
     }
     return rc;
 }
@@ -374,24 +374,24 @@ static int take_for_all(struct hl_win *w, const struct hl_win_ask *ask, const st
 static HL_NOINLINE int share_window_memory(struct hl_win *w, struct hl_comm *comm,
                                            const struct hl_win_ask *ask, struct win_card *cards, int rc)
 {
-    struct home home = {0};
+    struct shared_piece piece = {0};
     if (w->rank == 0 && rc == 0) {
-        rc = take_for_all(w, ask, cards, &home);
+        rc = take_for_all(w, ask, cards, &piece);
     }
-    int lost = hl_coll_bcast_bytes(comm, &home, sizeof home, 0);
+    int lost = hl_coll_bcast_bytes(comm, &piece, sizeof piece, 0);
     rc = rc != 0 ? rc : lost;
-    if (rc != 0 || home.id == 0) {
+    if (rc != 0 || piece.id == 0) {
         return rc; /* the agreement reports rank 0's error */
     }
     for (int i = 0; i < w->size; i++) {
         cards[i].seg_owner = hl_win_world(w, 0);
-        cards[i].seg_id = home.id;
-        cards[i].seg_len = home.len;
-        cards[i].seg_off = home.off;
-        home.off += cards[i].size;
+        cards[i].seg_id = piece.id;
+        cards[i].seg_len = piece.len;
+        cards[i].seg_off = piece.off;
+        piece.off += cards[i].size;
     }
-    hl_win_ctl(w)->acc.home = (uint32_t)hl_job_node_of(hl_win_world(w, 0)) + 1;
-    return w->rank == 0 ? 0 : hl_hints_show_got(w->info, &home.got);
+    hl_win_ctl(w)->acc.owner = (uint32_t)hl_job_node_of(hl_win_world(w, 0)) + 1;
+    return w->rank == 0 ? 0 : hl_hints_show_got(w->info, &piece.got);
 }
 
 /* Fills and exchanges the cards. Not inlined, so that the frame with `mine` is gone when later steps wait. */

@@ -86,12 +86,12 @@ static bool is_turn(void *arg)
     return hl_a64_load_acquire(&t->line->turn) == t->number;
 }
 
-static void tell_lock_turn(const void *arg, struct hl_told *t)
+static void describe_lock_turn(const void *arg, struct hl_wait_desc *t)
 {
-    hl_told_say(t, "lock %p, which another thread of this PE holds",
+    hl_desc_say(t, "lock %p, which another thread of this PE holds",
                 (const void *)((const struct ticket *)arg)->line->lock);
 }
-HL_HANG_TELLS(is_turn, tell_lock_turn);
+HL_HANG_WORDS(is_turn, describe_lock_turn);
 
 /* Notes that the calling thread has taken the lock. */
 static void note_win(struct line *line)
@@ -172,14 +172,14 @@ static bool is_lock_set(void *arg)
     return (hl_a64_load_acquire(p->word) & p->mask) != 0;
 }
 
-static void tell_place(const void *arg, struct hl_told *t)
+static void describe_place(const void *arg, struct hl_wait_desc *t)
 {
     const struct queue_place *p = arg;
-    hl_told_say(t, p->before >= 0 ? "lock %p, behind PE %d in its queue" : "lock %p, to be passed on",
+    hl_desc_say(t, p->before >= 0 ? "lock %p, behind PE %d in its queue" : "lock %p, to be passed on",
                 (const void *)p->word, p->before);
-    hl_told_await(t, p->before);
+    hl_desc_await(t, p->before);
 }
-HL_HANG_TELLS(is_lock_set, tell_place);
+HL_HANG_WORDS(is_lock_set, describe_place);
 
 /* The PE for a half of the lock's word, which holds its number + 1. A wrong number ends the program. */
 static int named_pe(uint32_t pe, const long *lock, const char *func)

@@ -194,11 +194,11 @@ static bool has_quiet_ended(void *quiet)
     return hl_lane_goals_reached(((struct quiet_request *)quiet)->goals);
 }
 
-static void tell_quiet(const void *quiet, struct hl_told *t)
+static void describe_quiet(const void *quiet, struct hl_wait_desc *t)
 {
-    hl_lane_goals_tell(((const struct quiet_request *)quiet)->goals, t);
+    hl_lane_goals_describe(((const struct quiet_request *)quiet)->goals, t);
 }
-HL_HANG_TELLS(has_quiet_ended, tell_quiet);
+HL_HANG_WORDS(has_quiet_ended, describe_quiet);
 
 static void free_quiet(struct quiet_request *q)
 {

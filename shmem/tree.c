@@ -190,16 +190,16 @@ struct tree_watch {
     int rank; /* the member that writes it */
 };
 
-static void tell_tree_watch(const void *arg, struct hl_told *t)
+static void describe_tree_watch(const void *arg, struct hl_wait_desc *t)
 {
     const struct tree_watch *w = arg;
     if (w->team == &hl_team_world) {
-        hl_told_say(t, "SHMEM_TEAM_WORLD");
+        hl_desc_say(t, "SHMEM_TEAM_WORLD");
     } else {
-        hl_told_say(t, "team of %d from PE %d, stride %d", w->team->size, w->team->start, w->team->stride);
+        hl_desc_say(t, "team of %d from PE %d, stride %d", w->team->size, w->team->start, w->team->stride);
     }
-    hl_told_say(t, ", member %d", w->rank);
-    hl_told_await(t, hl_team_world_pe(w->team, w->rank));
+    hl_desc_say(t, ", member %d", w->rank);
+    hl_desc_await(t, hl_team_world_pe(w->team, w->rank));
 }
 
 static bool is_full(void *arg)
@@ -209,7 +209,7 @@ static bool is_full(void *arg)
     return hl_a64_load_acquire(w->flag) == w->number;
 }
 
-HL_HANG_TELLS(is_full, tell_tree_watch);
+HL_HANG_WORDS(is_full, describe_tree_watch);
 
 /* Waits for member `rank`'s message in my box at `at`. */
 static const struct hl_box *await_box(const struct hl_call *c, int rank, size_t at)
@@ -327,7 +327,7 @@ static bool is_written(void *arg)
     return hl_a64_load_acquire(w->flag) != w->number;
 }
 
-HL_HANG_TELLS(is_written, tell_tree_watch);
+HL_HANG_WORDS(is_written, describe_tree_watch);
 
 static void await_word(const struct hl_call *c, int rank, int word)
 {

@@ -97,7 +97,7 @@ static bool is_any_met(void *arg)
 }
 
 /* Names no PE: every PE may write to the object. */
-static void tell_condition_wait(const void *arg, struct hl_told *t)
+static void describe_condition_wait(const void *arg, struct hl_wait_desc *t)
 {
     const struct condition_list *w = arg;
     static const char *const signs[] = {"==", "!=", ">", ">=", "<", "<="};
@@ -106,18 +106,18 @@ static void tell_condition_wait(const void *arg, struct hl_told *t)
         first++;
     }
     const char *at = (const char *)w->vars + first * w->size;
-    hl_told_say(t, "a word that any PE may write: ");
+    hl_desc_say(t, "a word that any PE may write: ");
     if (of > 1) {
-        hl_told_say(t, w->n > 1 ? "%zu objects, such as index %zu: " : "%zu objects, index %zu: ", of,
+        hl_desc_say(t, w->n > 1 ? "%zu objects, such as index %zu: " : "%zu objects, index %zu: ", of,
                     w->from + first);
     }
     /* Unsigned: an address below the heap gives a number that is too large. */
     bool in_heap = (uintptr_t)at - (uintptr_t)hl_sym.heap.base < hl_sym.heap.len;
-    hl_told_say(t, "%p in %s, is %lld, to be %s %lld", (const void *)at,
+    hl_desc_say(t, "%p in %s, is %lld, to be %s %lld", (const void *)at,
                 in_heap ? "the symmetric heap" : "static data", (long long)(load_var(w, first) ^ w->flip),
                 signs[w->cmp - SHMEM_CMP_EQ], (long long)(var_value(w, first) ^ w->flip));
 }
-HL_HANG_TELLS(is_any_met, tell_condition_wait);
+HL_HANG_WORDS(is_any_met, describe_condition_wait);
 
 static bool is_empty(const struct condition_list *w)
 {

@@ -260,7 +260,7 @@ static bool found_at_once(struct request_set *s)
 }
 
 /* Describes a wait for any one of the requests. */
-static void tell_any(const void *arg, struct hl_told *t)
+static void describe_any(const void *arg, struct hl_wait_desc *t)
 {
     const struct request_set *s = arg;
     int open = 0;
@@ -268,17 +268,17 @@ static void tell_any(const void *arg, struct hl_told *t)
     for (size_t i = 0; i < s->n; i++) {
         open += hl_req_open_of(s->handles[i]) ? 1 : 0;
     }
-    hl_told_say(t, "any of %d requests, such as ", open);
+    hl_desc_say(t, "any of %d requests, such as ", open);
     for (size_t i = 0, told = 0; i < s->n && t->n - t->first < HL_HANG_RANKS; i++) {
         if (hl_req_open_of(s->handles[i])) {
-            struct hl_told one = {0};
-            hl_req_tell(hl_req_of(s->handles[i]), told++ > 0 ? &one : t);
-            hl_told_await_all(t, &one);
+            struct hl_wait_desc one = {0};
+            hl_req_describe(hl_req_of(s->handles[i]), told++ > 0 ? &one : t);
+            hl_desc_await_all(t, &one);
         }
     }
     t->any = open > 1 || t->any;
 }
-HL_HANG_TELLS(any_done, tell_any);
+HL_HANG_WORDS(any_done, describe_any);
 
 /* Ends the request that was found, or reports that none was active. */
 static int finish_any(const struct request_set *s, MPI_Request handles[], int *indx, MPI_Status *status,

@@ -37,8 +37,8 @@ static struct {
     char question[LINE], answer[LINE]; /* the last ones; not on the stack, which may be small */
     bool gone;                         /* the launcher hung up */
     struct hl_notices notices;
-    struct hl_told absent; /* ranks that are absent from the fence that waits; n 0: not told */
-    hl_a32 waits;          /* atomic; 1: there may be notices */
+    struct hl_wait_desc absent; /* ranks that are absent from the fence that waits; n 0: not told */
+    hl_a32 waits;               /* atomic; 1: there may be notices */
 } pmi = {.turn = PTHREAD_MUTEX_INITIALIZER, .fd = -1, .left = -1, .claim = -1};
 
 int hl_pmi1_take(struct hl_pmi1_lines *in, char *line, size_t cap)

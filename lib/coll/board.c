@@ -104,7 +104,7 @@ void hl_board_drop(struct hl_board *b)
         }
     }
     unmap_areas(b);
-    hl_verdict_close(&b->verdict);
+    hl_agreement_close(&b->agreement);
     hl_mutex_lock(&lock);
     b->next = leaving;
     leaving = b;
@@ -302,13 +302,13 @@ static int32_t find_outcome(struct hl_board_maker *m)
  * others. */
 static void conclude(struct hl_board_maker *m)
 {
-    struct hl_verdict *v = &m->board->verdict;
+    struct hl_agreement *v = &m->board->agreement;
 
     m->stage = OVER;
     if (m->death && m->found >= SOME_CANNOT_READ) {
-        hl_verdict_lose(v);
+        hl_agreement_lose(v);
     } else {
-        hl_verdict_know(v, m->err != 0 ? m->err : m->all);
+        hl_agreement_know(v, m->err != 0 ? m->err : m->all);
     }
 }
 
@@ -321,7 +321,7 @@ bool hl_board_step(struct hl_board_maker *m)
     if (m->stage == AGREEING && continue_board(m)) {
         conclude(m);
     }
-    return m->stage == OVER && hl_verdict_ask(&m->board->verdict);
+    return m->stage == OVER && hl_agreement_ask(&m->board->agreement);
 }
 
 static void free_maker(struct hl_board_maker *m)
@@ -361,7 +361,7 @@ int hl_board_begin(struct hl_comm *comm, const struct hl_board_plan *p, struct h
                                 .recv = bytes_at(cards, sizeof m->mine)};
     begin_exchange(m, &call, hl_comm_coll_tag(comm));
     m->agree_tag = hl_comm_coll_tag(comm);
-    hl_verdict_open(&b->verdict, comm, m->agree_tag);
+    hl_agreement_open(&b->agreement, comm, m->agree_tag);
     *begun = m;
     return 0;
 }
@@ -370,14 +370,14 @@ int hl_board_end(struct hl_board_maker *m, struct hl_board **made)
 {
     struct hl_board *b = m->board;
     int32_t all;
-    bool use = hl_verdict_is(&b->verdict, &all) && all >= SOME_CANNOT_READ;
+    bool use = hl_agreement_is(&b->agreement, &all) && all >= SOME_CANNOT_READ;
     int err = use ? 0 : m->err;
 
     b->reads = use && all == ALL_READ;
     hl_stat_rank_add(use ? HL_STAT_RANK_boards : HL_STAT_RANK_boards_refused, 1);
     if (!use) {
         unmap_areas(b);
-        hl_verdict_close(&b->verdict);
+        hl_agreement_close(&b->agreement);
         discard_board(b, !m->death);
     }
     *made = use ? b : NULL;
@@ -390,19 +390,19 @@ static bool step_board(void *maker)
     return hl_board_step(maker);
 }
 
-void hl_board_tell(const struct hl_board_maker *m, struct hl_told *t)
+void hl_board_describe(const struct hl_board_maker *m, struct hl_wait_desc *t)
 {
     if (m->stage != OVER) {
-        hl_sched_tell(&m->exchange, t);
+        hl_sched_describe(&m->exchange, t);
     }
-    hl_told_say(t, ", memory shared by its members");
+    hl_desc_say(t, ", memory shared by its members");
 }
 
-static void tell_maker(const void *maker, struct hl_told *t)
+static void describe_maker(const void *maker, struct hl_wait_desc *t)
 {
-    hl_board_tell(maker, t);
+    hl_board_describe(maker, t);
 }
-HL_HANG_TELLS(step_board, tell_maker);
+HL_HANG_WORDS(step_board, describe_maker);
 
 int hl_board_make(struct hl_comm *comm, const struct hl_board_plan *p, struct hl_board **made)
 {

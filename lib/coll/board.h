@@ -11,11 +11,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agreement.h"
 #include "comm.h"
 #include "hang.h"
 #include "mem.h"
 #include "near_map.h"
-#include "verdict.h"
 
 /* Read-only once made. Members on my node have places 0 .. n - 1, in the order of their ranks in the
  * communicator. */
@@ -34,8 +34,8 @@ struct hl_board {
     int my_node;                /* my node: index in leaders */
     struct hl_near_want *wants; /* [n] references to areas' segments */
     struct hl_piece piece;      /* holds my area */
-    struct hl_verdict verdict;  /* whether all members made it; open until the board is dropped */
-    struct hl_board *next;      /* in the list of boards that wait for peers to drop them */
+    struct hl_agreement agreement; /* whether all members made it; open until the board is dropped */
+    struct hl_board *next;         /* in the list of boards that wait for peers to drop them */
 };
 
 /* A length that says: this member has no room. */
@@ -64,7 +64,7 @@ struct hl_board_maker;
 int hl_board_begin(struct hl_comm *comm, const struct hl_board_plan *p, struct hl_board_maker **begun);
 bool hl_board_step(struct hl_board_maker *m);
 /* describes it in words; called between two steps */
-void hl_board_tell(const struct hl_board_maker *m, struct hl_told *t);
+void hl_board_describe(const struct hl_board_maker *m, struct hl_wait_desc *t);
 int hl_board_end(struct hl_board_maker *m, struct hl_board **made);
 
 /* Drops the board when its communicator is freed. Local: peers may still read my area. NULL is fine. Any

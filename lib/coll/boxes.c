@@ -121,11 +121,11 @@ struct boxes_flight {
 static bool step_boxes(struct hl_flight *f)
 {
     struct boxes_flight *m = HL_CONTAINER_OF(f, struct boxes_flight, flight);
-    struct hl_told t = {0};
+    struct hl_wait_desc t = {0};
     bool over = hl_board_step(m->maker);
 
     if (!over && hl_hang_is_on()) {
-        hl_board_tell(m->maker, &t);
+        hl_board_describe(m->maker, &t);
         hl_a32_store_relaxed(&m->boxes->awaited,
                              t.n > 0 ? (uint32_t)t.ranks[0] + 1 : 0); /* relaxed: a hint */
     }
@@ -221,18 +221,18 @@ static bool are_boxes_settled(void *boxes)
     return hl_boxes_state(boxes) != HL_BOXES_PENDING;
 }
 
-void hl_boxes_tell(const struct hl_boxes *b, struct hl_told *t)
+void hl_boxes_describe(const struct hl_boxes *b, struct hl_wait_desc *t)
 {
-    hl_told_comm(t, b->ctx);
-    hl_told_say(t, ", memory of its members for alltoall");
-    hl_told_await(t, (int)hl_a32_load_relaxed(&b->awaited) - 1); /* relaxed: a hint */
+    hl_desc_comm(t, b->ctx);
+    hl_desc_say(t, ", memory of its members for alltoall");
+    hl_desc_await(t, (int)hl_a32_load_relaxed(&b->awaited) - 1); /* relaxed: a hint */
 }
 
-static void tell_pending(const void *boxes, struct hl_told *t)
+static void describe_pending(const void *boxes, struct hl_wait_desc *t)
 {
-    hl_boxes_tell(boxes, t);
+    hl_boxes_describe(boxes, t);
 }
-HL_HANG_TELLS(are_boxes_settled, tell_pending);
+HL_HANG_WORDS(are_boxes_settled, describe_pending);
 
 bool hl_boxes_wait(struct hl_boxes *b)
 {
@@ -245,11 +245,11 @@ static bool none_is_made(void *unused)
     return hl_a32_load_relaxed(&making) == 0; /* relaxed: a count orders nothing */
 }
 
-static void tell_making(const void *unused, struct hl_told *t)
+static void describe_making(const void *unused, struct hl_wait_desc *t)
 {
-    hl_told_say(t, "mailboxes for alltoall that are being made with other ranks");
+    hl_desc_say(t, "mailboxes for alltoall that are being made with other ranks");
 }
-HL_HANG_TELLS(none_is_made, tell_making);
+HL_HANG_WORDS(none_is_made, describe_making);
 
 void hl_boxes_quiet(void)
 {

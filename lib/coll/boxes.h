@@ -40,7 +40,7 @@ struct hl_boxes {
 int hl_boxes_make(struct hl_comm *comm, struct hl_boxes **made);
 
 /* Describes in words, for the watchdog, what their making waits for. Any thread. */
-void hl_boxes_tell(const struct hl_boxes *b, struct hl_told *t);
+void hl_boxes_describe(const struct hl_boxes *b, struct hl_wait_desc *t);
 
 /* Drops a reference. Local; NULL is fine. No operation that uses the mailboxes is under way. Any thread. */
 void hl_boxes_drop(struct hl_boxes *b);

@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agreement.h"
 #include "algos.h"
 #include "exchange.h"
 #include "prog.h"
 #include "rx.h"
 #include "shared.h"
 #include "util.h"
-#include "verdict.h"
 
 #define NEWS_NS UINT64_C(2000000000) /* how long a rank waits for the launcher's news of a death */
 
@@ -59,7 +59,7 @@ int hl_coll_barrier(struct hl_comm *comm)
 {
     int err;
 
-    if (hl_shared_meet(comm, &err)) {
+    if (hl_shared_try_barrier(comm, &err)) {
         return err;
     }
     struct hl_coll_call call = {.what = HL_COLL_BARRIER, .comm = comm};
@@ -70,7 +70,7 @@ int hl_coll_bcast(struct hl_comm *comm, void *buf, int64_t count, struct hl_type
 {
     int err;
 
-    if (hl_shared_spread(comm, hl_data(buf, count, type), root, &err)) {
+    if (hl_shared_try_bcast(comm, hl_data(buf, count, type), root, &err)) {
         return err;
     }
     struct hl_coll_call call = {.what = HL_COLL_BCAST,
@@ -120,7 +120,7 @@ int hl_coll_bcast_bytes(struct hl_comm *comm, void *buf, size_t len, int root)
  * but one begins. */
 struct agreed {
     struct hl_comm_part part;
-    struct hl_verdict last[2];
+    struct hl_agreement last[2];
     unsigned turn;
 };
 
@@ -128,12 +128,12 @@ static void drop_agreed(struct hl_comm_part *part)
 {
     struct agreed *a = HL_CONTAINER_OF(part, struct agreed, part);
 
-    hl_verdict_close(&a->last[0]);
-    hl_verdict_close(&a->last[1]);
+    hl_agreement_close(&a->last[0]);
+    hl_agreement_close(&a->last[1]);
     free(a);
 }
 
-static struct hl_verdict *next_verdict(struct hl_comm *comm)
+static struct hl_agreement *next_agreement(struct hl_comm *comm)
 {
     if (comm->parts[HL_PART_AGREED] == NULL) {
         struct agreed *a = calloc(1, sizeof *a);
@@ -144,43 +144,43 @@ static struct hl_verdict *next_verdict(struct hl_comm *comm)
         comm->parts[HL_PART_AGREED] = &a->part;
     }
     struct agreed *a = HL_CONTAINER_OF(comm->parts[HL_PART_AGREED], struct agreed, part);
-    struct hl_verdict *v = &a->last[a->turn++ % 2];
-    hl_verdict_close(v);
+    struct hl_agreement *v = &a->last[a->turn++ % 2];
+    hl_agreement_close(v);
     return v;
 }
 
-static bool is_verdict_in(void *verdict)
+static bool is_agreement_in(void *agreement)
 {
-    return hl_verdict_ask(verdict);
+    return hl_agreement_ask(agreement);
 }
 
-static void tell_verdict(const void *verdict, struct hl_told *t)
+static void describe_agreement(const void *agreement, struct hl_wait_desc *t)
 {
-    const struct hl_verdict *v = verdict;
+    const struct hl_agreement *v = agreement;
 
-    hl_told_comm(t, v->ctx);
-    hl_told_say(t, ", what its members have agreed on before one of them ended");
+    hl_desc_comm(t, v->ctx);
+    hl_desc_say(t, ", what its members have agreed on before one of them ended");
 }
-HL_HANG_TELLS(is_verdict_in, tell_verdict);
+HL_HANG_WORDS(is_agreement_in, describe_agreement);
 
 int hl_coll_settle(const struct hl_coll_call *call, hl_coll_result_fn *result, void *arg, int32_t *got)
 {
-    struct hl_verdict *v = next_verdict(call->comm);
+    struct hl_agreement *v = next_agreement(call->comm);
     int tag = hl_comm_coll_tag(call->comm);
 
     if (v != NULL) { /* without memory it works as long as nobody dies */
-        hl_verdict_open(v, call->comm, tag);
+        hl_agreement_open(v, call->comm, tag);
     }
     int err = run_tagged(call, HL_PLANE_MAKE, tag);
     if (err == 0) {
         *got = result(arg);
     }
     if (v != NULL && err == 0) {
-        hl_verdict_know(v, *got);
+        hl_agreement_know(v, *got);
     } else if (v != NULL && err == HL_ERR_PROC_ABORTED) {
-        hl_verdict_lose(v);
-        hl_prog_wait(is_verdict_in, v);
-        err = hl_verdict_is(v, got) ? 0 : err;
+        hl_agreement_lose(v);
+        hl_prog_wait(is_agreement_in, v);
+        err = hl_agreement_is(v, got) ? 0 : err;
     }
     return err;
 }
@@ -234,12 +234,12 @@ static bool has_news(void *news)
     return n->dead >= 0 || hl_now_ns() > n->until_ns;
 }
 
-static void tell_news(const void *news, struct hl_told *t)
+static void describe_news(const void *news, struct hl_wait_desc *t)
 {
-    hl_told_comm(t, ((const struct news *)news)->comm->ctx);
-    hl_told_say(t, ", which of its members has ended");
+    hl_desc_comm(t, ((const struct news *)news)->comm->ctx);
+    hl_desc_say(t, ", which of its members has ended");
 }
-HL_HANG_TELLS(has_news, tell_news);
+HL_HANG_WORDS(has_news, describe_news);
 
 int hl_coll_all_or_none(struct hl_comm *comm, int err, const char *what)
 {

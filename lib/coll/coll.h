@@ -79,8 +79,8 @@ int hl_coll_start(const struct hl_coll_call *call, struct hl_req **request);
  * waits for nobody. Ranks may start several such requests in different orders. */
 int hl_coll_persist(const struct hl_coll_call *call, struct hl_req **request);
 
-/* Describes a request of hl_coll_start or hl_coll_persist in words (hl_req_on_tell). */
-void hl_coll_tell(const struct hl_req *r, struct hl_told *t);
+/* Describes a request of hl_coll_start or hl_coll_persist in words (hl_req_on_describe). */
+void hl_coll_describe(const struct hl_req *r, struct hl_wait_desc *t);
 
 /* ---- The common ones in short ---- */
 

@@ -507,24 +507,24 @@ static bool try(void *exchange)
     return hl_exchange_step(exchange);
 }
 
-void hl_exchange_tell(const struct hl_exchange *x, struct hl_told *t)
+void hl_exchange_describe(const struct hl_exchange *x, struct hl_wait_desc *t)
 {
     if (hl_exchange_state(x) == HL_BOXES_PENDING) {
-        hl_boxes_tell(x->boxes, t);
+        hl_boxes_describe(x->boxes, t);
         return;
     }
-    hl_told_comm(t, x->call.comm->ctx);
+    hl_desc_comm(t, x->call.comm->ctx);
     for (int i = 0; i < x->call.comm->size; i++) {
         bool open = x->in.phase[i] != HL_XCHG_OVER || x->out.phase[i] != HL_XCHG_OVER;
-        hl_told_await(t, open && i != x->call.comm->rank ? hl_comm_world(x->call.comm, i) : -1);
+        hl_desc_await(t, open && i != x->call.comm->rank ? hl_comm_world(x->call.comm, i) : -1);
     }
 }
 
-static void tell_exchange(const void *exchange, struct hl_told *t)
+static void describe_exchange(const void *exchange, struct hl_wait_desc *t)
 {
-    hl_exchange_tell(exchange, t);
+    hl_exchange_describe(exchange, t);
 }
-HL_HANG_TELLS(try, tell_exchange);
+HL_HANG_WORDS(try, describe_exchange);
 
 static int finish_exchange(struct hl_exchange *x)
 {

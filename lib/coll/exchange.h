@@ -47,7 +47,7 @@ void hl_exchange_begin(struct hl_exchange *x);
 enum hl_boxes_state hl_exchange_state(const struct hl_exchange *x);
 
 /* Describes it in words, for the watchdog; called between two steps. */
-void hl_exchange_tell(const struct hl_exchange *x, struct hl_told *t);
+void hl_exchange_describe(const struct hl_exchange *x, struct hl_wait_desc *t);
 const struct hl_coll_call *hl_exchange_call(const struct hl_exchange *x);
 
 /* Called when the mailboxes are READY: goes on as far as possible; true when the operation has ended. One

@@ -62,10 +62,10 @@ static hl_a32 *note_of(const struct hl_req *r)
     return (hl_a32 *)(uintptr_t)r->body;
 }
 
-void hl_coll_tell(const struct hl_req *r, struct hl_told *t)
+void hl_coll_describe(const struct hl_req *r, struct hl_wait_desc *t)
 {
-    hl_told_comm(t, r->ctx);
-    hl_told_await(t, (int)hl_a32_load_relaxed(note_of(r)) - 1); /* relaxed: may be old */
+    hl_desc_comm(t, r->ctx);
+    hl_desc_await(t, (int)hl_a32_load_relaxed(note_of(r)) - 1); /* relaxed: may be old */
 }
 
 static bool step_launch(struct hl_flight *f)
@@ -87,11 +87,11 @@ static bool step_launch(struct hl_flight *f)
 static bool step_and_note(struct hl_flight *f)
 {
     struct launch *l = HL_CONTAINER_OF(f, struct launch, flight);
-    struct hl_told t = {0};
+    struct hl_wait_desc t = {0};
     bool over = step_launch(f);
 
     if (!over && hl_hang_is_on() && l->broken == 0) {
-        l->exchange != NULL ? hl_exchange_tell(l->exchange, &t) : hl_sched_tell(&l->sched, &t);
+        l->exchange != NULL ? hl_exchange_describe(l->exchange, &t) : hl_sched_describe(&l->sched, &t);
         hl_a32_store_relaxed(note_of(l->request),
                              t.n > 0 ? (uint32_t)t.ranks[0] + 1 : 0); /* relaxed: may be old */
     }

@@ -61,13 +61,13 @@ static bool test_matched(void *request, int *err)
     return true;
 }
 
-static void await_matched(const void *request, struct hl_told *t)
+static void await_matched(const void *request, struct hl_wait_desc *t)
 {
-    struct hl_told one = {0};
+    struct hl_wait_desc one = {0};
 
     if (!hl_req_is_done(request)) {
-        hl_req_tell(request, &one);
-        hl_told_await_all(t, &one);
+        hl_req_describe(request, &one);
+        hl_desc_await_all(t, &one);
     }
 }
 

@@ -374,36 +374,36 @@ static bool poll_schedule(void *schedule)
 }
 
 /* Describes ranks that make a new communicator: no request knows who they are. */
-static void tell_meeting(const struct hl_sched *s, struct hl_told *t)
+static void describe_meeting(const struct hl_sched *s, struct hl_wait_desc *t)
 {
     if (s->comm->size == hl_job.size) {
-        hl_told_say(t, "all ranks of the job");
+        hl_desc_say(t, "all ranks of the job");
     } else {
-        hl_told_say(t, "%d ranks that make a communicator", s->comm->size);
+        hl_desc_say(t, "%d ranks that make a communicator", s->comm->size);
     }
     for (int64_t i = s->next - 1; i >= 0 && s->steps[i].kind == HL_STEP_RECV; i--) {
-        hl_told_await(t, hl_comm_world(s->comm, s->steps[i].peer));
+        hl_desc_await(t, hl_comm_world(s->comm, s->steps[i].peer));
     }
 }
 
-void hl_sched_tell(const struct hl_sched *s, struct hl_told *t)
+void hl_sched_describe(const struct hl_sched *s, struct hl_wait_desc *t)
 {
     /* relaxed: it stays 0 for communicators that were not made by hl_comm_make. */
     if (hl_a32_load_relaxed(&s->comm->refs) == 0) {
-        tell_meeting(s, t);
+        describe_meeting(s, t);
         return;
     }
-    hl_told_comm(t, s->comm->ctx);
+    hl_desc_comm(t, s->comm->ctx);
     for (int i = 0; s->net->await != NULL && i < s->flying; i++) {
         s->net->await(s->air[i], t);
     }
 }
 
-static void tell_schedule(const void *schedule, struct hl_told *t)
+static void describe_schedule(const void *schedule, struct hl_wait_desc *t)
 {
-    hl_sched_tell(schedule, t);
+    hl_sched_describe(schedule, t);
 }
-HL_HANG_TELLS(poll_schedule, tell_schedule);
+HL_HANG_WORDS(poll_schedule, describe_schedule);
 
 int hl_sched_run(struct hl_sched *s)
 {

@@ -43,7 +43,7 @@ struct hl_coll_net {
     /* True when the request has ended; then it is gone, and *err is its result. */
     bool (*test)(void *request, int *err);
     /* Adds the ranks that the request waits for, for the watchdog. NULL: nobody knows them. */
-    void (*await)(const void *request, struct hl_told *t);
+    void (*await)(const void *request, struct hl_wait_desc *t);
 };
 extern const struct hl_coll_net hl_coll_net_match;
 
@@ -123,7 +123,7 @@ void hl_sched_fini(struct hl_sched *s);
 bool hl_sched_try(struct hl_sched *s);
 
 /* Describes a schedule that waits in words. */
-void hl_sched_tell(const struct hl_sched *s, struct hl_told *t);
+void hl_sched_describe(const struct hl_sched *s, struct hl_wait_desc *t);
 
 /* Runs to the end, waiting with progress; returns s->err. Does nothing when building failed. */
 int hl_sched_run(struct hl_sched *s);

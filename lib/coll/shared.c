@@ -1,4 +1,4 @@
-/* Notes: posting them, waiting for them, ending them; and typed data in them. The protocol is in shared.h. */
+/* Cells: posting them, waiting for them, ending them; and typed data in them. The protocol is in shared.h. */
 #include "shared.h"
 
 #include <sched.h>
@@ -25,7 +25,7 @@ struct word_watch {
     const struct hl_comm *comm;
     const struct hl_shared *turns_of; /* NULL: ranks do not take turns */
     int place;                        /* the writer's place */
-    const hl_a64 *done;               /* the writer's `done`, in waits for a note; else NULL */
+    const hl_a64 *done;               /* the writer's `done`, in waits for a cell; else NULL */
     uint64_t last;                    /* last number of the call */
 };
 
@@ -79,16 +79,16 @@ static bool may_go(void *arg)
                                 (hl_rx_is_dead(w->world) || is_writer_left_out(w)));
 }
 
-static void tell_word(const void *arg, struct hl_told *t)
+static void describe_word(const void *arg, struct hl_wait_desc *t)
 {
     const struct word_watch *w = arg;
 
     if (w->comm != NULL) {
-        hl_told_comm(t, w->comm->ctx);
+        hl_desc_comm(t, w->comm->ctx);
     }
-    hl_told_await(t, w->world);
+    hl_desc_await(t, w->world);
 }
-HL_HANG_TELLS(may_go, tell_word);
+HL_HANG_WORDS(may_go, describe_word);
 
 int hl_shared_rank_at(const struct hl_shared *s, int place)
 {
@@ -145,14 +145,14 @@ void hl_shared_await_all(struct hl_shared *s)
     }
 }
 
-/* ---- Notes ---- */
+/* ---- Cells ---- */
 
-static unsigned note_slot(const struct hl_shared *s)
+static unsigned cell_slot(const struct hl_shared *s)
 {
     return (unsigned)(s->op + s->op / HL_SHARED_CALL * HL_SHARED_STEP) & (s->slots - 1);
 }
 
-/* Waits until all have ended operation `want`, whose note is in my slot. Mostly this is needed once in
+/* Waits until all have ended operation `want`, whose cell is in my slot. Mostly this is needed once in
  * several operations. */
 static void free_slot(struct hl_shared *s, uint64_t want)
 {
@@ -172,45 +172,45 @@ static void free_slot(struct hl_shared *s, uint64_t want)
 
 void *hl_shared_room(struct hl_shared *s)
 {
-    unsigned slot = note_slot(s);
+    unsigned slot = cell_slot(s);
 
     if (HL_UNLIKELY(s->posted[slot] > s->free)) {
         free_slot(s, s->posted[slot]);
     }
-    return s->areas[s->me]->notes[slot].data;
+    return s->areas[s->me]->cells[slot].data;
 }
 
-void hl_shared_post(struct hl_shared *s, enum hl_note_kind kind, uint64_t len, const void *addr)
+void hl_shared_post(struct hl_shared *s, enum hl_cell_kind kind, uint64_t len, const void *addr)
 {
-    unsigned slot = note_slot(s);
-    struct hl_note *note = &s->areas[s->me]->notes[slot];
+    unsigned slot = cell_slot(s);
+    struct hl_cell *cell = &s->areas[s->me]->cells[slot];
 
     s->posted[slot] = s->op;
-    note->len = len;
-    note->addr = (uint64_t)(uintptr_t)addr;
-    note->err = s->err;
-    note->kind = kind;
-    /* release: the note, and all that this member did before; pairs with the acquire in is_word_there. */
-    hl_a64_store_release(&note->op, s->op);
+    cell->len = len;
+    cell->addr = (uint64_t)(uintptr_t)addr;
+    cell->err = s->err;
+    cell->kind = kind;
+    /* release: the cell, and all that this member did before; pairs with the acquire in is_word_there. */
+    hl_a64_store_release(&cell->op, s->op);
 }
 
-const struct hl_note *hl_shared_await(struct hl_shared *s, int place)
+const struct hl_cell *hl_shared_await(struct hl_shared *s, int place)
 {
-    const struct hl_note *note = &s->areas[place]->notes[note_slot(s)];
+    const struct hl_cell *cell = &s->areas[place]->cells[cell_slot(s)];
 
-    if (!await(s, place, &note->op, s->op)) {
+    if (!await(s, place, &cell->op, s->op)) {
         return NULL;
     }
-    /* relaxed: acquired in await. A later number: the member has ended this call without the note. */
-    if (HL_UNLIKELY(hl_a64_load_relaxed(&note->op) != s->op)) {
+    /* relaxed: acquired in await. A later number: the member has ended this call without the cell. */
+    if (HL_UNLIKELY(hl_a64_load_relaxed(&cell->op) != s->op)) {
         fail_left_out(s, place);
         return NULL;
     }
-    if (HL_UNLIKELY(note->err != 0 && s->err == 0)) {
+    if (HL_UNLIKELY(cell->err != 0 && s->err == 0)) {
         hl_shared_fail(
-            s, hl_err_say(note->err, "rank %d of the communicator failed", hl_shared_rank_at(s, place)));
+            s, hl_err_say(cell->err, "rank %d of the communicator failed", hl_shared_rank_at(s, place)));
     }
-    return note;
+    return cell;
 }
 
 void hl_shared_await_mates(struct hl_shared *s)
@@ -221,22 +221,22 @@ void hl_shared_await_mates(struct hl_shared *s)
     uint32_t here = cpu_of(s->areas[s->me]);
     for (int i = 0; i < s->n; i++) {
         if (is_here(s, i, here)) {
-            (void)await(s, i, &s->areas[i]->notes[note_slot(s)].op, s->op);
+            (void)await(s, i, &s->areas[i]->cells[cell_slot(s)].op, s->op);
         }
     }
 }
 
-const struct hl_note *hl_shared_seen(const struct hl_shared *s, int place)
+const struct hl_cell *hl_shared_seen(const struct hl_shared *s, int place)
 {
-    const struct hl_note *note = &s->areas[place]->notes[note_slot(s)];
+    const struct hl_cell *cell = &s->areas[place]->cells[cell_slot(s)];
 
-    /* relaxed: the caller only prefetches; readers have awaited the note. */
-    return hl_a64_load_relaxed(&note->op) >= s->op ? note : NULL;
+    /* relaxed: the caller only prefetches; readers have awaited the cell. */
+    return hl_a64_load_relaxed(&cell->op) >= s->op ? cell : NULL;
 }
 
 void hl_shared_end(struct hl_shared *s)
 {
-    /* release: my reads of others' notes and addresses are over; pairs with the acquire in is_word_there. */
+    /* release: my reads of others' cells and addresses are over; pairs with the acquire in is_word_there. */
     hl_a64_store_release(&s->areas[s->me]->done, s->op);
 }
 
@@ -307,7 +307,7 @@ bool hl_shared_give(struct hl_shared *s, struct hl_data from)
         if (bytes > 0) {
             hl_shared_fill(s, from, 0, room, bytes);
         }
-        hl_shared_post(s, HL_NOTE_DATA, (uint64_t)bytes, NULL);
+        hl_shared_post(s, HL_CELL_DATA, (uint64_t)bytes, NULL);
         return false;
     }
     (void)hl_shared_room(s);
@@ -318,10 +318,10 @@ bool hl_shared_give(struct hl_shared *s, struct hl_data from)
         }
     }
     if (start == NULL) {
-        hl_shared_post(s, HL_NOTE_DATA, 0, NULL); /* with its error */
+        hl_shared_post(s, HL_CELL_DATA, 0, NULL); /* with its error */
         return false;
     }
-    hl_shared_post(s, HL_NOTE_ADDR, (uint64_t)bytes, start);
+    hl_shared_post(s, HL_CELL_ADDR, (uint64_t)bytes, start);
     return true;
 }
 
@@ -348,9 +348,9 @@ static HL_COLD void fail_size(struct hl_shared *s, int place, uint64_t bytes, ui
     hl_shared_fail(s, hl_coll_say_long((int64_t)bytes, hl_shared_rank_at(s, place), (int64_t)room));
 }
 
-void hl_shared_fail_size(struct hl_shared *s, int place, const struct hl_note *note, uint64_t room)
+void hl_shared_fail_size(struct hl_shared *s, int place, const struct hl_cell *cell, uint64_t room)
 {
-    fail_size(s, place, note->kind == HL_NOTE_PIECE ? note->addr : note->len, room);
+    fail_size(s, place, cell->kind == HL_CELL_PIECE ? cell->addr : cell->len, room);
 }
 
 void hl_shared_take_from(struct hl_shared *s, int place, uint64_t addr, uint64_t len, struct hl_data to)
@@ -371,35 +371,35 @@ void hl_shared_take_from(struct hl_shared *s, int place, uint64_t addr, uint64_t
     }
 }
 
-void hl_shared_take(struct hl_shared *s, int place, const struct hl_note *note, struct hl_data to)
+void hl_shared_take(struct hl_shared *s, int place, const struct hl_cell *cell, struct hl_data to)
 {
-    uint64_t room = (uint64_t)(to.count * to.type->size), n = note->len < room ? note->len : room;
+    uint64_t room = (uint64_t)(to.count * to.type->size), n = cell->len < room ? cell->len : room;
     char *start = NULL;
 
-    if (note->kind == HL_NOTE_ADDR) {
-        hl_shared_take_from(s, place, note->addr, note->len, to);
+    if (cell->kind == HL_CELL_ADDR) {
+        hl_shared_take_from(s, place, cell->addr, cell->len, to);
         return;
     }
-    if (HL_UNLIKELY(note->len > room || note->kind == HL_NOTE_PIECE)) {
-        hl_shared_fail_size(s, place, note, room);
+    if (HL_UNLIKELY(cell->len > room || cell->kind == HL_CELL_PIECE)) {
+        hl_shared_fail_size(s, place, cell, room);
     }
     if (n == 0) {
         return;
     }
     if (hl_type_block(to.type, to.count, to.buf, &start)) {
-        hl_copy_in(start, note->data, n);
+        hl_copy_in(start, cell->data, n);
     } else {
-        hl_shared_fail(s, hl_type_unpack(to.type, to.count, to.buf, 0, note->data, (int64_t)n));
+        hl_shared_fail(s, hl_type_unpack(to.type, to.count, to.buf, 0, cell->data, (int64_t)n));
     }
 }
 
-void hl_shared_take_piece(struct hl_shared *s, const struct hl_note *note, struct hl_data data, int64_t at)
+void hl_shared_take_piece(struct hl_shared *s, const struct hl_cell *cell, struct hl_data data, int64_t at)
 {
     int64_t all = data.count * data.type->size, room = all - at;
-    int64_t n = (int64_t)note->len < room ? (int64_t)note->len : room;
+    int64_t n = (int64_t)cell->len < room ? (int64_t)cell->len : room;
     char *start;
 
-    if ((int64_t)note->len > 0 && (int64_t)note->len > room) {
+    if ((int64_t)cell->len > 0 && (int64_t)cell->len > room) {
         hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "more came than the %lld bytes for which there is room",
                                      (long long)all));
     }
@@ -407,9 +407,9 @@ void hl_shared_take_piece(struct hl_shared *s, const struct hl_note *note, struc
         return;
     }
     if (hl_type_block(data.type, data.count, data.buf, &start)) {
-        hl_copy_in(start + at, note->data, (size_t)n);
+        hl_copy_in(start + at, cell->data, (size_t)n);
     } else {
-        hl_shared_fail(s, hl_type_unpack(data.type, data.count, data.buf, at, note->data, n));
+        hl_shared_fail(s, hl_type_unpack(data.type, data.count, data.buf, at, cell->data, n));
     }
 }
 

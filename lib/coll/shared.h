@@ -2,13 +2,13 @@
  *
  * A call consists of operations, which all members number alike. Each call has HL_SHARED_CALL numbers of its
  * own: members whose arguments differ may take different numbers of operations, and still meet again in the
- * next call. Each member has an area with HL_SHARED_SLOTS notes that are used in turn: in operation k a
- * member may post one note, in the next slot, which any member may read; a call begins a few slots behind the
- * last call. A note holds data, or names an address in the poster's memory that readers copy from.
+ * next call. Each member has an area with HL_SHARED_SLOTS cells that are used in turn: in operation k a
+ * member may post one cell, in the next slot, which any member may read; a call begins a few slots behind the
+ * last call. A cell holds data, or names an address in the poster's memory that readers copy from.
  *
  *   post:  wait until all members are done with what stands in the slot, write, release `op` = k
  *   read:  wait for `op` = k
- *   end:   release `done` = k: I read no more notes of operations up to k (a call's last operation ends all
+ *   end:   release `done` = k: I read no more cells of operations up to k (a call's last operation ends all
  *          its numbers)
  *
  * A slot is written again only when all are done with what stood there, so `op` cannot pass k before a reader
@@ -28,26 +28,26 @@
 #define HL_SHARED_STEP 3 /* slots from one call to the next; odd, so that short calls meet free slots */
 /* Numbers of a call. A call with more operations also takes the numbers of the next calls. */
 #define HL_SHARED_CALL ((uint64_t)1 << 16)
-#define HL_SHARED_DATA 8192  /* bytes that a note holds */
-#define HL_SHARED_APART 1056 /* padding, so that notes in use are not in the same cache sets */
+#define HL_SHARED_DATA 8192  /* bytes that a cell holds */
+#define HL_SHARED_APART 1056 /* padding, so that cells in use are not in the same cache sets */
 /* most bytes of all operands that each member folds by itself */
 #define HL_SHARED_FOLDED ((uint64_t)64 << 10)
 #define HL_SHARED_PAIR ((uint64_t)8 << 20)   /* the limit for two members: slices would save them little */
 #define HL_SHARED_ROOTED ((uint64_t)4 << 20) /* most bytes that the root folds alone, or sends to all */
-/* largest block that goes by notes; larger ones are read by the kernel */
+/* largest block that goes by cells; larger ones are read by the kernel */
 #define HL_SHARED_STREAM ((uint64_t)256 << 10)
-/* most bytes of all blocks for others that one member puts into notes */
+/* most bytes of all blocks for others that one member puts into cells */
 #define HL_SHARED_DEALT ((uint64_t)128 << 10)
 #define HL_SHARED_WIDTH 8 /* members that one member waits for at a level of a tree */
 
-enum hl_note_kind {
-    HL_NOTE_DATA,
-    HL_NOTE_MORE,  /* data; the same poster's note of the next operation goes on */
-    HL_NOTE_ADDR,  /* the data is at `addr` in the poster's memory */
-    HL_NOTE_PIECE, /* data: a piece of a block of `addr` bytes, whose pieces have known sizes */
+enum hl_cell_kind {
+    HL_CELL_DATA,
+    HL_CELL_MORE,  /* data; the same poster's cell of the next operation goes on */
+    HL_CELL_ADDR,  /* the data is at `addr` in the poster's memory */
+    HL_CELL_PIECE, /* data: a piece of a block of `addr` bytes, whose pieces have known sizes */
 };
 
-struct hl_note {
+struct hl_cell {
     HL_ALIGNED_LINE hl_a64 op; /* atomic: number of the operation; release after the other fields */
     uint64_t len;              /* bytes of data */
     uint64_t addr;
@@ -61,7 +61,7 @@ struct hl_shared_area {
     /* atomic: 1 + the CPU where its member last waited, 0: unknown. Only used where ranks take turns on
      * CPUs */
     hl_a32 cpu;
-    struct hl_note notes[HL_SHARED_SLOTS];
+    struct hl_cell cells[HL_SHARED_SLOTS];
 };
 
 /* Clears a new area, which no other member reads yet. */
@@ -71,7 +71,7 @@ HL_INLINE void hl_shared_clear(struct hl_shared_area *a)
     hl_a64_store_relaxed(&a->done, 0);
     hl_a32_store_relaxed(&a->cpu, 0);
     for (int i = 0; i < HL_SHARED_SLOTS; i++) {
-        hl_a64_store_relaxed(&a->notes[i].op, 0);
+        hl_a64_store_relaxed(&a->cells[i].op, 0);
     }
 }
 
@@ -87,7 +87,7 @@ struct hl_shared {
     int *others;            /* [n - 1] node ranks of the others, to wake them */
     uint64_t op;            /* number of the current operation */
     uint64_t free;          /* all others are known to have ended this operation */
-    struct hl_copy_out out; /* copies into my notes */
+    struct hl_copy_out out; /* copies into my cells */
     int err;                /* the first error of this call */
     void *temp;             /* packed data that others read until the call ends */
     /* [HL_SHARED_DATA] each, for folds and for hl_shared_fill: the stack may be small */
@@ -104,12 +104,12 @@ HL_INLINE void hl_shared_begin(struct hl_shared *s)
     s->op++;
 }
 
-/* Waits until my slot is free, and returns where to write the data of my note: at most HL_SHARED_DATA bytes,
+/* Waits until my slot is free, and returns where to write the data of my cell: at most HL_SHARED_DATA bytes,
  * at a multiple of 32. */
 void *hl_shared_room(struct hl_shared *s);
 
-/* Posts my note: the data in the room, or `addr`. Wakes nobody. */
-void hl_shared_post(struct hl_shared *s, enum hl_note_kind kind, uint64_t len, const void *addr);
+/* Posts my cell: the data in the room, or `addr`. Wakes nobody. */
+void hl_shared_post(struct hl_shared *s, enum hl_cell_kind kind, uint64_t len, const void *addr);
 
 /* Wakes one place, or all, which may be waiting for what I have posted or ended. */
 void hl_shared_wake(const struct hl_shared *s, int place);
@@ -118,16 +118,16 @@ HL_INLINE void hl_shared_wake_all(const struct hl_shared *s)
     s->wake(s->others, s->n - 1);
 }
 
-/* Waits for a place's note of this operation, and takes over its error. The data is in the note if its kind
+/* Waits for a place's cell of this operation, and takes over its error. The data is in the cell if its kind
  * is not ADDR. NULL: the member has died, or has ended the call without this operation; the error is kept. */
-const struct hl_note *hl_shared_await(struct hl_shared *s, int place);
+const struct hl_cell *hl_shared_await(struct hl_shared *s, int place);
 
-/* Where ranks take turns on CPUs: waits for the notes of members on my CPU, which cannot write them while I
+/* Where ranks take turns on CPUs: waits for the cells of members on my CPU, which cannot write them while I
  * wait for others. Elsewhere does nothing. */
 void hl_shared_await_mates(struct hl_shared *s);
 
-/* A place's note of this operation if it is there, else NULL. Only hl_shared_await makes it safe to read. */
-const struct hl_note *hl_shared_seen(const struct hl_shared *s, int place);
+/* A place's cell of this operation if it is there, else NULL. Only hl_shared_await makes it safe to read. */
+const struct hl_cell *hl_shared_seen(const struct hl_shared *s, int place);
 
 /* Ends the operation: I read nothing more of it. Wakes nobody. */
 void hl_shared_end(struct hl_shared *s);
@@ -172,8 +172,8 @@ HL_INLINE void hl_shared_fail(struct hl_shared *s, int err)
 /* The rank in the communicator of a place, for messages; tests have no board. */
 int hl_shared_rank_at(const struct hl_shared *s, int place) HL_COLD;
 
-/* Fails the call: the bytes of a place's note differ from the `room` for them. */
-void hl_shared_fail_size(struct hl_shared *s, int place, const struct hl_note *note, uint64_t room) HL_COLD;
+/* Fails the call: the bytes of a place's cell differ from the `room` for them. */
+void hl_shared_fail_size(struct hl_shared *s, int place, const struct hl_cell *cell, uint64_t room) HL_COLD;
 
 /* Copies `n` bytes from address `addr` of a place to `to`. */
 void hl_shared_read(struct hl_shared *s, int place, uint64_t addr, void *to, uint64_t n);
@@ -184,7 +184,7 @@ void hl_shared_write(struct hl_shared *s, int place, uint64_t addr, const void *
 /* Packs all `bytes` of a typed buffer. */
 void hl_shared_pack(struct hl_shared *s, struct hl_data from, void *to, int64_t bytes);
 
-/* Packs `bytes` of a typed buffer, from byte `at` on, into the room of my note. */
+/* Packs `bytes` of a typed buffer, from byte `at` on, into the room of my cell. */
 void hl_shared_fill(struct hl_shared *s, struct hl_data from, int64_t at, void *room, int64_t bytes);
 
 /* Posts a typed buffer: its data if that fits; else an address, which is that of packed data if the buffer is
@@ -195,10 +195,10 @@ bool hl_shared_give(struct hl_shared *s, struct hl_data from);
 void hl_shared_take_from(struct hl_shared *s, int place, uint64_t addr, uint64_t len, struct hl_data to);
 
 /* Copies the data that a place gave in this operation to `to`. */
-void hl_shared_take(struct hl_shared *s, int place, const struct hl_note *note, struct hl_data to);
+void hl_shared_take(struct hl_shared *s, int place, const struct hl_cell *cell, struct hl_data to);
 
-/* Unpacks a note that holds a piece of the data: it belongs at byte `at` of it. */
-void hl_shared_take_piece(struct hl_shared *s, const struct hl_note *note, struct hl_data data, int64_t at);
+/* Unpacks a cell that holds a piece of the data: it belongs at byte `at` of it. */
+void hl_shared_take_piece(struct hl_shared *s, const struct hl_cell *cell, struct hl_data data, int64_t at);
 
 /* Memory for `len` packed bytes until the call ends; NULL: none, the error is kept. */
 void *hl_shared_temp(struct hl_shared *s, uint64_t len);
@@ -213,8 +213,8 @@ struct hl_shared_call {
     struct hl_reducer reducer;
 };
 
-/* True for a reduction of few enough members whose elements fit a note. */
-HL_INLINE bool hl_shared_notes(const struct hl_shared_call *x)
+/* True for a reduction of few enough members whose elements fit a cell. */
+HL_INLINE bool hl_shared_by_cells(const struct hl_shared_call *x)
 {
     return x->facts.count > 0 && x->s->n <= HL_SHARED_WIDTH && x->c->recv.type->size <= HL_SHARED_DATA;
 }
@@ -225,7 +225,7 @@ HL_INLINE bool hl_shared_pieces(const struct hl_shared_call *x)
     uint64_t folded = x->s->n == 2 ? HL_SHARED_PAIR : HL_SHARED_FOLDED;
     uint64_t most = x->c->what == HL_COLL_REDUCE ? HL_SHARED_ROOTED : folded;
 
-    return hl_shared_notes(x) && x->facts.bytes <= most / (uint64_t)x->s->n;
+    return hl_shared_by_cells(x) && x->facts.bytes <= most / (uint64_t)x->s->n;
 }
 
 /* Runs a blocking call if it has a row here; *err is its error. False: it goes by messages. The
@@ -233,8 +233,8 @@ HL_INLINE bool hl_shared_pieces(const struct hl_shared_call *x)
 bool hl_shared_run(const struct hl_coll_call *c, int *err);
 
 /* hl_shared_run for a barrier, and for a broadcast. */
-bool hl_shared_meet(struct hl_comm *comm, int *err);
-bool hl_shared_spread(struct hl_comm *comm, struct hl_data data, int root, int *err);
+bool hl_shared_try_barrier(struct hl_comm *comm, int *err);
+bool hl_shared_try_bcast(struct hl_comm *comm, struct hl_data data, int root, int *err);
 
 void hl_shared_barrier(struct hl_shared *s);
 void hl_shared_bcast(struct hl_shared *s, struct hl_data data, int root_place);
@@ -249,7 +249,7 @@ void hl_shared_gather_pieces(struct hl_shared_call *x);
 void hl_shared_scatter_pieces(struct hl_shared_call *x);
 void hl_shared_allgather_pieces(struct hl_shared_call *x);
 
-/* Bytes of a note with a block of `bytes`, and an entry of its table, for each of `n` members. */
+/* Bytes of a cell with a block of `bytes`, and an entry of its table, for each of `n` members. */
 HL_INLINE uint64_t hl_shared_table(uint64_t bytes, uint64_t n)
 {
     return n * (bytes + 2 * sizeof(uint64_t));

@@ -1,11 +1,11 @@
 /* Barrier and broadcast over node-shared memory. */
 #include "shared.h"
 
-/* Barrier of up to HL_SHARED_WIDTH members: each waits for all others' notes. */
+/* Barrier of up to HL_SHARED_WIDTH members: each waits for all others' cells. */
 static void meet_flat(struct hl_shared *s)
 {
     (void)hl_shared_room(s);
-    hl_shared_post(s, HL_NOTE_DATA, 0, NULL);
+    hl_shared_post(s, HL_CELL_DATA, 0, NULL);
     hl_shared_wake_all(s);
     hl_shared_await_mates(s);
     for (int i = 1; i < s->n; i++) {
@@ -23,7 +23,7 @@ static void meet_tree(struct hl_shared *s)
         int parent = s->me - s->me % (step * HL_SHARED_WIDTH);
         if (parent != s->me) {
             (void)hl_shared_room(s);
-            hl_shared_post(s, HL_NOTE_DATA, 0, NULL);
+            hl_shared_post(s, HL_CELL_DATA, 0, NULL);
             hl_shared_wake(s, parent);
             (void)hl_shared_await(s, 0);
             return;
@@ -36,7 +36,7 @@ static void meet_tree(struct hl_shared *s)
         hl_shared_leads_run(s, &across);
     }
     (void)hl_shared_room(s);
-    hl_shared_post(s, HL_NOTE_DATA, 0, NULL);
+    hl_shared_post(s, HL_CELL_DATA, 0, NULL);
     hl_shared_wake_all(s);
 }
 
@@ -51,7 +51,7 @@ void hl_shared_barrier(struct hl_shared *s)
     hl_shared_end_last(s);
 }
 
-/* Sends data in several notes. Each says whether more follows in the next operation, so only the root must
+/* Sends data in several cells. Each says whether more follows in the next operation, so only the root must
  * know how the data travels. */
 static void send_pieces(struct hl_shared *s, struct hl_data data)
 {
@@ -64,7 +64,7 @@ static void send_pieces(struct hl_shared *s, struct hl_data data)
         n = bytes - at < HL_SHARED_DATA ? bytes - at : HL_SHARED_DATA;
         void *room = hl_shared_room(s);
         hl_shared_fill(s, data, at, room, n);
-        hl_shared_post(s, at + n < bytes ? HL_NOTE_MORE : HL_NOTE_DATA, (uint64_t)n, NULL);
+        hl_shared_post(s, at + n < bytes ? HL_CELL_MORE : HL_CELL_DATA, (uint64_t)n, NULL);
         hl_shared_wake_all(s);
         hl_shared_end(s);
     }
@@ -88,22 +88,22 @@ static void bcast_from_me(struct hl_shared *s, struct hl_data data)
 
 static void bcast_to_me(struct hl_shared *s, int root, struct hl_data data)
 {
-    const struct hl_note *note = hl_shared_await(s, root);
+    const struct hl_cell *cell = hl_shared_await(s, root);
     int64_t at = 0;
 
-    while (note != NULL && note->kind == HL_NOTE_MORE) {
-        int64_t n = (int64_t)note->len;
-        hl_shared_take_piece(s, note, data, at);
+    while (cell != NULL && cell->kind == HL_CELL_MORE) {
+        int64_t n = (int64_t)cell->len;
+        hl_shared_take_piece(s, cell, data, at);
         at += n;
         hl_shared_end(s);
         hl_shared_wake(s, root);
         hl_shared_begin(s);
-        note = hl_shared_await(s, root);
+        cell = hl_shared_await(s, root);
     }
-    if (note != NULL && at > 0) {
-        hl_shared_take_piece(s, note, data, at);
-    } else if (note != NULL) {
-        hl_shared_take(s, root, note, data);
+    if (cell != NULL && at > 0) {
+        hl_shared_take_piece(s, cell, data, at);
+    } else if (cell != NULL) {
+        hl_shared_take(s, root, cell, data);
     }
     hl_shared_end_last(s);
     hl_shared_wake(s, root);

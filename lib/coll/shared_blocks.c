@@ -1,4 +1,4 @@
-/* Gather, scatter and allgather over node-shared memory, with equal and with different blocks: each note says
+/* Gather, scatter and allgather over node-shared memory, with equal and with different blocks: each cell says
  * how its block travels, so no member needs to know another's count. */
 #include "err.h"
 #include "shared.h"
@@ -28,9 +28,9 @@ void hl_shared_gather(struct hl_shared_call *x)
     }
     for (int i = 1; i < s->n; i++) {
         int from = hl_ring(root, i, s->n);
-        const struct hl_note *note = hl_shared_await(s, from);
-        if (note != NULL) {
-            hl_shared_take(s, from, note, hl_coll_block(&c->recv, s->board->ranks[from]));
+        const struct hl_cell *cell = hl_shared_await(s, from);
+        if (cell != NULL) {
+            hl_shared_take(s, from, cell, hl_coll_block(&c->recv, s->board->ranks[from]));
         }
     }
     hl_shared_end(s);
@@ -55,10 +55,10 @@ void hl_shared_allgather(struct hl_shared_call *x)
     }
     for (int i = 1; i < s->n; i++) {
         int from = hl_ring(s->me, i, s->n);
-        const struct hl_note *note = hl_shared_await(s, from);
-        if (note != NULL) {
-            many = many || note->kind == HL_NOTE_ADDR;
-            hl_shared_take(s, from, note, hl_coll_block(&c->recv, s->board->ranks[from]));
+        const struct hl_cell *cell = hl_shared_await(s, from);
+        if (cell != NULL) {
+            many = many || cell->kind == HL_CELL_ADDR;
+            hl_shared_take(s, from, cell, hl_coll_block(&c->recv, s->board->ranks[from]));
         }
     }
     hl_shared_end(s);
@@ -70,10 +70,10 @@ void hl_shared_allgather(struct hl_shared_call *x)
     }
 }
 
-/* ---- Scatter: one note with a table of the blocks ---- */
+/* ---- Scatter: one cell with a table of the blocks ---- */
 
 struct block_entry {
-    uint64_t where; /* offset in the note, or an address */
+    uint64_t where; /* offset in the cell, or an address */
     uint64_t len;
 };
 
@@ -136,32 +136,32 @@ static bool post_block_table(struct hl_shared *s, const struct hl_coll_side *sid
         }
     }
     bool ok = s->err == 0;
-    hl_shared_post(s, fits ? HL_NOTE_DATA : HL_NOTE_ADDR, !ok ? 0 : table_fits ? HL_SHARED_DATA : head, own);
+    hl_shared_post(s, fits ? HL_CELL_DATA : HL_CELL_ADDR, !ok ? 0 : table_fits ? HL_SHARED_DATA : head, own);
     return ok && !fits;
 }
 
 /* Copies the block that my row of the root's table names. */
-static void copy_table_row(struct hl_shared *s, int root, const struct hl_note *note, struct hl_data to)
+static void copy_table_row(struct hl_shared *s, int root, const struct hl_cell *cell, struct hl_data to)
 {
     struct block_entry mine;
-    const char *table = note->data;
+    const char *table = cell->data;
 
-    if (note->len == 0) {
+    if (cell->len == 0) {
         return; /* the root failed */
     }
-    if (note->kind == HL_NOTE_PIECE) {
-        hl_shared_take(s, root, note, to); /* the root took another algorithm, as its size differs */
+    if (cell->kind == HL_CELL_PIECE) {
+        hl_shared_take(s, root, cell, to); /* the root took another algorithm, as its size differs */
         return;
     }
-    if (note->addr != 0) {
-        hl_shared_read(s, root, note->addr + (uint64_t)s->me * sizeof mine, &mine, sizeof mine);
+    if (cell->addr != 0) {
+        hl_shared_read(s, root, cell->addr + (uint64_t)s->me * sizeof mine, &mine, sizeof mine);
         if (s->err != 0) {
             return;
         }
     } else {
         memcpy(&mine, table + (size_t)s->me * sizeof mine, sizeof mine);
     }
-    if (note->kind == HL_NOTE_ADDR) {
+    if (cell->kind == HL_CELL_ADDR) {
         hl_shared_take_from(s, root, mine.where, mine.len, to);
         return;
     }
@@ -181,9 +181,9 @@ void hl_shared_scatter(struct hl_shared_call *x)
 
     hl_shared_begin(s);
     if (s->me != root) {
-        const struct hl_note *note = hl_shared_await(s, root);
-        if (note != NULL) {
-            copy_table_row(s, root, note, hl_data_side(&c->recv));
+        const struct hl_cell *cell = hl_shared_await(s, root);
+        if (cell != NULL) {
+            copy_table_row(s, root, cell, hl_data_side(&c->recv));
         }
         hl_shared_end(s);
         hl_shared_wake(s, root);

@@ -11,11 +11,11 @@
 enum {
     ONE_NODE = 1,
     READS = 2, /* members can read each other's private memory */
-    FITS = 4,  /* all blocks together fit a note, with their table */
+    FITS = 4,  /* all blocks together fit a cell, with their table */
     PREDEFINED = 8,
-    PIECES = 16, /* few bytes: all members, or the root alone, fold all operands, a note at a time */
-    ROUNDS = 32, /* few enough members to fold slices of notes */
-    DEALT = 64,  /* few bytes: the root alone copies them into notes */
+    PIECES = 16, /* few bytes: all members, or the root alone, fold all operands, a cell at a time */
+    ROUNDS = 32, /* few enough members to fold slices of cells */
+    DEALT = 64,  /* few bytes: the root alone copies them into cells */
 };
 
 #define ANY_SIZE UINT64_MAX
@@ -67,7 +67,7 @@ static unsigned facts_of(const struct hl_shared_call *x)
 
     return (b->nodes == 1 ? ONE_NODE : 0) | (b->reads ? READS : 0) | (fits ? FITS : 0) | (dealt ? DEALT : 0) |
            (f->predefined ? PREDEFINED : 0) | (hl_shared_pieces(x) ? PIECES : 0) |
-           (hl_shared_notes(x) ? ROUNDS : 0);
+           (hl_shared_by_cells(x) ? ROUNDS : 0);
 }
 
 static const struct row *choose_row(const struct hl_shared_call *x)
@@ -224,7 +224,7 @@ bool hl_shared_run(const struct hl_coll_call *c, int *err)
     return true;
 }
 
-bool hl_shared_spread(struct hl_comm *comm, struct hl_data data, int root, int *err)
+bool hl_shared_try_bcast(struct hl_comm *comm, struct hl_data data, int root, int *err)
 {
     struct hl_shared *s = hl_comm_is_inter(comm) ? NULL : shared_of(comm);
     int64_t bytes;
@@ -244,7 +244,7 @@ bool hl_shared_spread(struct hl_comm *comm, struct hl_data data, int root, int *
     return true;
 }
 
-bool hl_shared_meet(struct hl_comm *comm, int *err)
+bool hl_shared_try_barrier(struct hl_comm *comm, int *err)
 {
     struct hl_shared *s = hl_comm_is_inter(comm) ? NULL : shared_of(comm);
 

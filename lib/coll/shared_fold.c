@@ -1,4 +1,4 @@
-/* Folding operands that members post in their notes. */
+/* Folding operands that members post in their cells. */
 #include "shared_fold.h"
 
 #include <stdlib.h>
@@ -68,15 +68,15 @@ void hl_fold_in(struct hl_fold *f, const void *packed)
     f->empty = false;
 }
 
-void hl_fold_note(struct hl_fold *f, int place, int64_t skip, int64_t all)
+void hl_fold_cell(struct hl_fold *f, int place, int64_t skip, int64_t all)
 {
-    const struct hl_note *note = hl_shared_await(f->s, place);
+    const struct hl_cell *cell = hl_shared_await(f->s, place);
     int64_t size = f->type->size, bytes = all * size;
 
-    if (note != NULL && (int64_t)note->len == bytes) {
-        hl_fold_in(f, note->data + skip * size);
-    } else if (note != NULL) {
-        hl_shared_fail_size(f->s, place, note, (uint64_t)bytes);
+    if (cell != NULL && (int64_t)cell->len == bytes) {
+        hl_fold_in(f, cell->data + skip * size);
+    } else if (cell != NULL) {
+        hl_shared_fail_size(f->s, place, cell, (uint64_t)bytes);
     }
 }
 
@@ -86,9 +86,9 @@ static void fetch_all(const struct hl_fold *f, int64_t skip)
     const struct hl_shared *s = f->s;
 
     for (int i = 0; i < s->n; i++) {
-        const struct hl_note *note = i != s->me ? hl_shared_seen(s, i) : NULL;
-        if (note != NULL) {
-            hl_copy_fetch(note->data + skip * f->type->size, (size_t)hl_fold_bytes(f));
+        const struct hl_cell *cell = i != s->me ? hl_shared_seen(s, i) : NULL;
+        if (cell != NULL) {
+            hl_copy_fetch(cell->data + skip * f->type->size, (size_t)hl_fold_bytes(f));
         }
     }
 }
@@ -109,7 +109,7 @@ void hl_fold_all(struct hl_fold *f, const void *mine, int64_t skip, int64_t all)
         if (i == s->me) {
             hl_fold_in(f, mine);
         } else {
-            hl_fold_note(f, i, skip, all);
+            hl_fold_cell(f, i, skip, all);
         }
     }
 }
@@ -122,7 +122,7 @@ void hl_fold_post(struct hl_fold *f, const void *elements)
     if (bytes > 0) {
         hl_shared_fill(f->s, hl_data(elements, f->count, f->type), 0, room, bytes);
     }
-    hl_shared_post(f->s, HL_NOTE_DATA, (uint64_t)bytes, NULL);
+    hl_shared_post(f->s, HL_CELL_DATA, (uint64_t)bytes, NULL);
 }
 
 void hl_fold_deliver(struct hl_fold *f, void *to)

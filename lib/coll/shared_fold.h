@@ -1,4 +1,4 @@
-/* Folding operands that members post in their notes: for shared_*.c only.
+/* Folding operands that members post in their cells: for shared_*.c only.
  *
  * Members stand in rank order. Each value is made by folding operands in that order, the lower one on the
  * left: so operations need not commute on one node, and members that fold the same operands get the same
@@ -38,14 +38,14 @@ HL_INLINE int64_t hl_fold_bytes(const struct hl_fold *f)
 /* acc = acc op *packed. */
 void hl_fold_in(struct hl_fold *f, const void *packed);
 
-/* Folds in the note that a place has posted in this operation, with `all` elements: those from `skip` on. */
-void hl_fold_note(struct hl_fold *f, int place, int64_t skip, int64_t all);
+/* Folds in the cell that a place has posted in this operation, with `all` elements: those from `skip` on. */
+void hl_fold_cell(struct hl_fold *f, int place, int64_t skip, int64_t all);
 
-/* Folds in the notes of all places in their order, and my operand from `mine`. That is copied to s->operand
+/* Folds in the cells of all places in their order, and my operand from `mine`. That is copied to s->operand
  * first where it is not packed, or lies where others' operands are folded before it. */
 void hl_fold_all(struct hl_fold *f, const void *mine, int64_t skip, int64_t all);
 
-/* Posts `count` elements as my note of this operation; without memory for the fold only the error. */
+/* Posts `count` elements as my cell of this operation; without memory for the fold only the error. */
 void hl_fold_post(struct hl_fold *f, const void *elements);
 
 /* Copies the result from the fold to the user. */
@@ -53,7 +53,7 @@ void hl_fold_deliver(struct hl_fold *f, void *to);
 
 /* Elements of the call */
 
-/* Number of elements in a piece that fits a note. */
+/* Number of elements in a piece that fits a cell. */
 HL_INLINE int64_t hl_shared_piece(const struct hl_shared_call *x)
 {
     int64_t most = HL_SHARED_DATA / x->c->recv.type->size, count = x->c->recv.count;

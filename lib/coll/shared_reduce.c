@@ -1,4 +1,4 @@
-/* Reductions over node-shared memory by notes: few members all at once, many up a tree. */
+/* Reductions over node-shared memory by cells: few members all at once, many up a tree. */
 #include "shared_fold.h"
 #include "util.h"
 
@@ -21,7 +21,7 @@ static bool fold_up(struct hl_fold *f, const void *operand)
             return false;
         }
         for (int k = 1; k < HL_SHARED_WIDTH && s->me + k * step < s->n; k++) {
-            hl_fold_note(f, s->me + k * step, 0, f->count);
+            hl_fold_cell(f, s->me + k * step, 0, f->count);
         }
     }
     return true;
@@ -94,9 +94,9 @@ static void allreduce_tree(struct hl_shared_call *x)
         hl_shared_wake_all(s);
         hl_fold_deliver(&f, out->buf);
     } else {
-        const struct hl_note *note = hl_shared_await(s, 0);
-        if (note != NULL) {
-            hl_shared_take(s, 0, note, hl_data(out->buf, out->count, out->type));
+        const struct hl_cell *cell = hl_shared_await(s, 0);
+        if (cell != NULL) {
+            hl_shared_take(s, 0, cell, hl_data(out->buf, out->count, out->type));
         }
     }
     hl_shared_end(s);
@@ -115,7 +115,7 @@ void hl_shared_allreduce(struct hl_shared_call *x)
     }
 }
 
-/* The root folds; the others post their pieces, as far ahead as they have free notes. */
+/* The root folds; the others post their pieces, as far ahead as they have free cells. */
 static void reduce_flat(struct hl_shared_call *x, int root)
 {
     const struct hl_coll_side *out = &x->c->recv;
@@ -166,9 +166,9 @@ static void reduce_tree(struct hl_shared_call *x, int root)
             hl_shared_wake(s, root);
         }
     } else if (mine) {
-        const struct hl_note *note = hl_shared_await(s, 0);
-        if (note != NULL) {
-            hl_shared_take(s, 0, note, hl_data(out->buf, out->count, out->type));
+        const struct hl_cell *cell = hl_shared_await(s, 0);
+        if (cell != NULL) {
+            hl_shared_take(s, 0, cell, hl_data(out->buf, out->count, out->type));
         }
     }
     hl_shared_end(s);

@@ -23,7 +23,7 @@ struct slices {
     bool direct;     /* slices are folded in the result's memory */
 };
 
-/* Stands in the data of a member's first note: where the others write its result. */
+/* Stands in the data of a member's first cell: where the others write its result. */
 struct place_of_result {
     uint64_t addr;
     uint64_t wants; /* 0: the member needs only what it folds itself */
@@ -81,15 +81,15 @@ static bool may_fold_there(const struct slices *v)
 static const void *operand_at(struct slices *v, int place, uint64_t offset, void *to, uint64_t bytes)
 {
     struct hl_shared *s = v->x->s;
-    const struct hl_note *note = hl_shared_await(s, place);
+    const struct hl_cell *cell = hl_shared_await(s, place);
 
-    if (note == NULL || note->err != 0) {
+    if (cell == NULL || cell->err != 0) {
         return NULL;
     }
     if (place == s->me) {
         return v->mine + offset;
     }
-    hl_shared_read(s, place, note->addr + offset, to, bytes);
+    hl_shared_read(s, place, cell->addr + offset, to, bytes);
     return to;
 }
 
@@ -100,10 +100,10 @@ static void hand_out(struct slices *v, const char *result, uint64_t offset, uint
 
     for (int k = 1; k < s->n; k++) {
         int i = hl_ring(s->me, k, s->n);
-        const struct hl_note *note = hl_shared_await(s, i);
+        const struct hl_cell *cell = hl_shared_await(s, i);
         struct place_of_result to;
-        if (note != NULL && note->err == 0) {
-            memcpy(&to, note->data, sizeof to);
+        if (cell != NULL && cell->err == 0) {
+            memcpy(&to, cell->data, sizeof to);
             hl_shared_write(s, i, to.addr + offset, result, to.wants != 0 ? bytes : 0);
         }
     }
@@ -173,13 +173,13 @@ void hl_shared_allreduce_slices(struct hl_shared_call *x)
         to = (struct place_of_result){(uint64_t)(uintptr_t)v.result, 1};
     }
     memcpy(hl_shared_room(s), &to, sizeof to);
-    hl_shared_post(s, HL_NOTE_ADDR, x->facts.bytes, v.mine);
+    hl_shared_post(s, HL_CELL_ADDR, x->facts.bytes, v.mine);
     hl_shared_wake_all(s);
     fold_own_slice(&v);
 
     hl_shared_begin(s);
     (void)hl_shared_room(s);
-    hl_shared_post(s, HL_NOTE_DATA, 0, NULL);
+    hl_shared_post(s, HL_CELL_DATA, 0, NULL);
     hl_shared_wake_all(s);
     for (int k = 1; k < s->n; k++) {
         (void)hl_shared_await(s, hl_ring(s->me, k, s->n));

@@ -1,4 +1,4 @@
-/* Gather, scatter and allgather of equal blocks over node-shared memory, a piece in each note. That makes two
+/* Gather, scatter and allgather of equal blocks over node-shared memory, a piece in each cell. That makes two
  * copies, which overlap; readers far from the writer's cache get more bytes this way than from its memory
  * (copy.h). */
 #include "shared.h"
@@ -13,7 +13,7 @@ static int64_t pieces_of(const struct hl_shared_call *x)
     return ((int64_t)x->facts.bytes + HL_SHARED_DATA - 1) / HL_SHARED_DATA;
 }
 
-/* Posts piece `k` of a block as my note of this operation, with the bytes of the whole block in place of an
+/* Posts piece `k` of a block as my cell of this operation, with the bytes of the whole block in place of an
  * address; it is empty if the block ends before. */
 static void post_piece(struct hl_shared *s, struct hl_data block, int64_t k)
 {
@@ -24,20 +24,20 @@ static void post_piece(struct hl_shared *s, struct hl_data block, int64_t k)
     if (n > 0) {
         hl_shared_fill(s, block, k * HL_SHARED_DATA, room, n);
     }
-    hl_shared_post(s, HL_NOTE_PIECE, (uint64_t)n, (const void *)(uintptr_t)bytes);
+    hl_shared_post(s, HL_CELL_PIECE, (uint64_t)n, (const void *)(uintptr_t)bytes);
 }
 
 /* Takes piece `k`. After an error it takes nothing: a member that sends a block of another size may post
- * fewer notes. */
+ * fewer cells. */
 static void take_piece(struct hl_shared *s, int place, struct hl_data block, int64_t k)
 {
-    const struct hl_note *note = s->err == 0 ? hl_shared_await(s, place) : NULL;
+    const struct hl_cell *cell = s->err == 0 ? hl_shared_await(s, place) : NULL;
     int64_t room = block.count * block.type->size;
 
-    if (note != NULL && (note->kind != HL_NOTE_PIECE || (int64_t)note->addr != room)) {
-        hl_shared_fail_size(s, place, note, (uint64_t)room);
-    } else if (note != NULL) {
-        hl_shared_take_piece(s, note, block, k * HL_SHARED_DATA);
+    if (cell != NULL && (cell->kind != HL_CELL_PIECE || (int64_t)cell->addr != room)) {
+        hl_shared_fail_size(s, place, cell, (uint64_t)room);
+    } else if (cell != NULL) {
+        hl_shared_take_piece(s, cell, block, k * HL_SHARED_DATA);
     }
 }
 
@@ -118,7 +118,7 @@ static void stream_from_root(struct hl_shared_call *x, int64_t pieces)
     }
 }
 
-/* Takes my pieces from the root. I end the operations with others' notes before I look for my own. */
+/* Takes my pieces from the root. I end the operations with others' cells before I look for my own. */
 static void stream_to_me(struct hl_shared_call *x, int64_t pieces, int root)
 {
     struct hl_shared *s = x->s;

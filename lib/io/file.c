@@ -242,11 +242,11 @@ static bool none_open(void *file)
     return hl_a32_load_acquire(&f->open) == 0; /* acquire: pairs with the subtraction in land_access. */
 }
 
-static void tell_open(const void *file, struct hl_told *t)
+static void describe_open(const void *file, struct hl_wait_desc *t)
 {
-    hl_told_say(t, "nonblocking accesses to %s", ((const struct hl_file *)file)->name);
+    hl_desc_say(t, "nonblocking accesses to %s", ((const struct hl_file *)file)->name);
 }
-HL_HANG_TELLS(none_open, tell_open);
+HL_HANG_WORDS(none_open, describe_open);
 
 int hl_file_may_close(struct hl_file *f)
 {

@@ -61,11 +61,11 @@ static bool look_if_free(void *arg)
     return l->over;
 }
 
-static void tell_look(const void *arg, struct hl_told *t)
+static void describe_look(const void *arg, struct hl_wait_desc *t)
 {
-    hl_told_say(t, "lane %u, which other threads hold", ((const struct look *)arg)->lane->index);
+    hl_desc_say(t, "lane %u, which other threads hold", ((const struct look *)arg)->lane->index);
 }
-HL_HANG_TELLS(look_if_free, tell_look);
+HL_HANG_WORDS(look_if_free, describe_look);
 
 /* Fences one lane. Returns 0 when all operations before have ended, else the number of the first slot after
  * them. */

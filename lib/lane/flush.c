@@ -79,7 +79,7 @@ static bool all_reached(void *arg)
 
 /* The error word, which tells the window, of an open operation of this way (NULL: of any way); NULL: none is
  * open. Adds the peers of all open ones. */
-static const hl_a32 *look_open(const struct goal *g, struct hl_told *t)
+static const hl_a32 *look_open(const struct goal *g, struct hl_wait_desc *t)
 {
     struct hl_lane *lane = g->lane;
     const hl_a32 *word = NULL;
@@ -92,14 +92,14 @@ static const hl_a32 *look_open(const struct goal *g, struct hl_told *t)
         const struct hl_slot *s = &lane->slots[at % HL_SLOTS];
         if (s->open != 0 && (g->way == NULL || s->way == g->way)) {
             word = s->chain != NULL ? hl_chain_error_of(s->chain, UINT32_MAX) : s->error;
-            hl_told_await(t, s->way->peer);
+            hl_desc_await(t, s->way->peer);
         }
     }
     hl_lane_leave(lane);
     return word;
 }
 
-static void tell_each(const struct goal *goals, uint32_t count, struct hl_told *t)
+static void describe_each(const struct goal *goals, uint32_t count, struct hl_wait_desc *t)
 {
     char window[MPI_MAX_OBJECT_NAME];
     for (uint32_t i = 0; i < count; i++) {
@@ -107,22 +107,22 @@ static void tell_each(const struct goal *goals, uint32_t count, struct hl_told *
         const hl_a32 *word = look_open(g, t);
         if (word != NULL && hl_hang_names.window != NULL &&
             hl_hang_names.window(word, window, sizeof window)) {
-            hl_told_say(t, "%s, ", window);
+            hl_desc_say(t, "%s, ", window);
         }
         /* relaxed: what is told may be old. */
         uint64_t left = g->until - hl_a64_load_relaxed(g->progress);
-        hl_told_say(t, "%llu operation%s on lane %u to end%s", (unsigned long long)left, left == 1 ? "" : "s",
+        hl_desc_say(t, "%llu operation%s on lane %u to end%s", (unsigned long long)left, left == 1 ? "" : "s",
                     g->lane->index, i + 1 < count ? ", " : "");
-        hl_told_await(t, g->way != NULL ? g->way->peer : -1);
+        hl_desc_await(t, g->way != NULL ? g->way->peer : -1);
     }
 }
 
-static void tell_goals(const void *arg, struct hl_told *t)
+static void describe_goals(const void *arg, struct hl_wait_desc *t)
 {
     const struct waiting *w = arg;
-    tell_each(w->goals, w->count, t);
+    describe_each(w->goals, w->count, t);
 }
-HL_HANG_TELLS(all_reached, tell_goals);
+HL_HANG_WORDS(all_reached, describe_goals);
 
 /* Waits until all goals are reached; called after a look that found some open. */
 static void wait_for(struct waiting *w)
@@ -262,9 +262,9 @@ struct hl_lane_goals {
     struct goal at[];
 };
 
-void hl_lane_goals_tell(const struct hl_lane_goals *goals, struct hl_told *t)
+void hl_lane_goals_describe(const struct hl_lane_goals *goals, struct hl_wait_desc *t)
 {
-    tell_each(goals->at, goals->count, t);
+    describe_each(goals->at, goals->count, t);
 }
 
 /* Adds a goal, unless it is reached. */

@@ -17,8 +17,8 @@
 #define HL_BACK_FIRST 32u
 #define HL_BACK_DOUBLINGS 5
 
-/* Verdicts are positive: no errors, but what the issuer has to do before it tries again. */
-enum hl_lane_verdict {
+/* Post statuses are positive: no errors, but what the issuer has to do before it tries again. */
+enum hl_lane_post_status {
     HL_LANE_NEED_CARD = 1, /* there is no way yet: leave the lease and fetch the peer's card */
     HL_LANE_ELSEWHERE,     /* this lane is full or refuses: another one may do */
     HL_LANE_STAY,          /* not yet (connecting, no credits): this lane again */
@@ -111,12 +111,12 @@ struct hl_issue;
 bool hl_chain_takes(const struct hl_pool *p, const struct hl_issue *op);
 /* Bytes of payload (or of an answer) that the largest put, get or atomic record takes. */
 size_t hl_chain_room(void);
-/* Copies the operation into the way's open chain, which it opens if need be: 0, a verdict, or an error. */
+/* Copies the operation into the way's open chain, which it opens if need be: 0, a status, or an error. */
 int hl_chain_append(struct hl_lane *lane, struct hl_way *way, const struct hl_issue *op)
     HL_REQUIRES(lane->lease);
 
 /* ---- send.c ---- */
-/* Sends the way's open chain, if there is one: 0; a verdict, and the chain stays open; or an error, with
+/* Sends the way's open chain, if there is one: 0; a status, and the chain stays open; or an error, with
  * which all operations in it ended. `alone`: a single put or get may go as a direct operation. */
 int hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool alone) HL_REQUIRES(lane->lease);
 /* Sends all open chains whose slot's number is below `before`, as far as that is possible now. */
@@ -169,7 +169,7 @@ struct hl_issue {
     const struct hl_rx_card *card; /* the peer's card, fetched where a way has to be made; else NULL */
 };
 
-/* Posts on this lane: 0, a verdict, or an error. */
+/* Posts on this lane: 0, a status, or an error. */
 int hl_lane_post(struct hl_lane *lane, const struct hl_issue *op) HL_REQUIRES(lane->lease);
 /* Posts an operation that goes by itself, on a way that is ready for it. Returns what hl_lane_post does. */
 int hl_lane_post_direct(struct hl_lane *lane, struct hl_way *way, const struct hl_issue *op)
@@ -187,26 +187,27 @@ void hl_slot_make_local(struct hl_way *way, const struct hl_slot *slot);
 int hl_lane_post_rma(struct hl_lane *lane, const struct hl_way *way, struct hl_slot *slot,
                      const struct hl_xfer *x, bool reads) HL_REQUIRES(lane->lease);
 /* A post of any kind on this way was refused by the provider with `rc`. If a later try may succeed, it reads
- * the queue and returns a verdict, or an error when the refusals have lasted too long. Else it returns the
+ * the queue and returns a status, or an error when the refusals have lasted too long. Else it returns the
  * error. */
 int hl_lane_refused(struct hl_lane *lane, struct hl_way *way, int rc) HL_REQUIRES(lane->lease);
 
-/* Waits for a lane and posts there. `verdict`: what the first try returned, or 0 when its lane was taken. */
-int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict) HL_COLD;
+/* Waits for a lane and posts there. `status`: what the first try returned, or 0 when its lane was taken. */
+int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int status) HL_COLD;
 
-/* The lane for a thread that prefers none. It is chosen on the thread's first call; a guest (warm.c) asks
- * each time. `peer`: the rank that the thread wants to reach. HL_LANES_MAX: the pool is closed. */
+/* The lane for a thread that prefers none. It is chosen on the thread's first call; a borrower
+ * (open_async.c) asks each time. `peer`: the rank that the thread wants to reach. HL_LANES_MAX: the pool is
+ * closed. */
 uint32_t hl_lane_assign(struct hl_pool *p, int peer) HL_COLD;
 
-/* ---- warm.c ---- */
+/* ---- open_async.c ---- */
 /* Sends a message without records; the answer to it tells whether the messages before it came. 0, or a code
  * of the provider: -FI_EAGAIN while the last one is not completed. */
 int hl_way_ping(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
-/* Has the helper thread open the lane and connect it to `peer`, and then clear the lane's bit in `coming`.
+/* Has the helper thread open the lane and connect it to `peer`, and then clear the lane's bit in `opening`.
  * False: the helper thread does not run and cannot be started. */
-bool hl_warm_ask(struct hl_pool *p, uint32_t lane, int peer);
+bool hl_lane_open_async(struct hl_pool *p, uint32_t lane, int peer);
 /* Ends the helper thread. */
-void hl_warm_stop(void);
+void hl_lane_open_async_stop(void);
 
 /* ---- flush.c ---- */
 /* Waits until the way's operation number `seq` and all before it have ended. */

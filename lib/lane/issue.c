@@ -7,13 +7,13 @@
 
 /* looks before a thread queues: earlier queueing makes the lane change hands with each operation */
 #define QUEUE_AFTER 8u
-#define GUEST (UINT32_MAX - 1)
+#define BORROWER (UINT32_MAX - 1)
 
-__thread uint32_t hl_lane_preferred = UINT32_MAX; /* GUEST: the thread is a guest */
+__thread uint32_t hl_lane_preferred = UINT32_MAX; /* BORROWER: the thread borrows a lane */
 static __thread struct {
-    uint32_t home; /* the lane that is being opened for the thread */
-    uint32_t host; /* the lane that it uses meanwhile */
-} guest;
+    uint32_t own;    /* the lane that is being opened for the thread */
+    uint32_t lender; /* the lane that it uses meanwhile */
+} borrower;
 __thread struct hl_lane_last hl_lane_last = {.target = -1};
 
 /* An issuer that could not post at its first try. */
@@ -45,10 +45,10 @@ static uint32_t my_id(void)
 /* The next lane in turn that is open and shared; `at` when there is no other. */
 static uint32_t next_lane(struct hl_pool *p, uint32_t at)
 {
-    /* acquire, both: pair with the full or in hl_lane_make_ready and the full and in help (warm.c); a lane
-     * that opens meanwhile is found the next time. relaxed: a guess, the lease is certain. */
+    /* acquire, both: pair with the full or in hl_lane_make_ready and the full and in help (open_async.c); a
+     * lane that opens meanwhile is found the next time. relaxed: a guess, the lease is certain. */
     uint64_t open =
-        hl_a64_load_acquire(&p->opened) & ~hl_a64_load_acquire(&p->coming) & ~hl_a64_load_relaxed(&p->owned);
+        hl_a64_load_acquire(&p->opened) & ~hl_a64_load_acquire(&p->opening) & ~hl_a64_load_relaxed(&p->owned);
     for (uint32_t i = 1; i <= hl_pool_count(p); i++) {
         uint32_t lane = (at + i) % hl_pool_count(p);
         if (open >> lane & 1) {
@@ -58,11 +58,11 @@ static uint32_t next_lane(struct hl_pool *p, uint32_t at)
     return at;
 }
 
-/* Acts on the verdict of a try; true when that ends the pursuit. */
-static bool judge_try(struct pursuit *s, int verdict)
+/* Acts on the status of a try; true when that ends the pursuit. */
+static bool judge_try(struct pursuit *s, int status)
 {
     s->taken = 0;
-    switch (verdict) {
+    switch (status) {
     case HL_LANE_NEED_CARD:
         s->op->card = hl_rx_card_of(s->op->peer, &s->rc);
         return s->rc != 0;
@@ -79,7 +79,7 @@ static bool judge_try(struct pursuit *s, int verdict)
         s->at = 0; /* lane 0 replaces lanes that do not open */
         return false;
     default:
-        s->rc = verdict;
+        s->rc = status;
         return true;
     }
 }
@@ -141,47 +141,47 @@ static bool pursue(void *arg)
         return true;
     }
     struct hl_lane *lane = s->pool->lanes[s->at];
-    int verdict;
+    int status;
     if (s->id != 0) {
         if (!hl_lease_try_wanted(&lane->lease)) {
             return false;
         }
         hl_lease_unwant(&lane->lease);
         s->id = 0;
-        verdict = post_contended(lane, s->op);
+        status = post_contended(lane, s->op);
         hl_lane_leave(lane);
-        return s->over = judge_try(s, verdict);
+        return s->over = judge_try(s, status);
     }
     if (!enter_lane(s, lane)) {
         found_taken(s);
         return false;
     }
-    verdict = post_contended(lane, s->op);
+    status = post_contended(lane, s->op);
     hl_lane_leave(lane);
-    return s->over = judge_try(s, verdict);
+    return s->over = judge_try(s, status);
 }
 
-static void tell_pursuit(const void *arg, struct hl_told *t)
+static void describe_pursuit(const void *arg, struct hl_wait_desc *t)
 {
     const struct pursuit *s = arg;
-    hl_told_say(t, "a lane that takes an operation; lane %u was tried last", s->at);
-    hl_told_await(t, s->op->peer);
+    hl_desc_say(t, "a lane that takes an operation; lane %u was tried last", s->at);
+    hl_desc_await(t, s->op->peer);
 }
-HL_HANG_TELLS(pursue, tell_pursuit);
+HL_HANG_WORDS(pursue, describe_pursuit);
 
-int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict)
+int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int status)
 {
-    if (verdict < 0) {
-        return verdict;
+    if (status < 0) {
+        return status;
     }
     struct pursuit s = {.pool = p, .op = op, .at = op->at, .outer = innermost};
     if (hl_pool_count(p) == 0) {
         return hl_err_say(HL_ERR_OTHER, "the network is not open in this process");
     }
-    if (verdict != 0 && judge_try(&s, verdict)) {
+    if (status != 0 && judge_try(&s, status)) {
         return s.rc;
     }
-    if (verdict == 0) {
+    if (status == 0) {
         found_taken(&s);
     }
     if (s.outer != NULL) {
@@ -194,37 +194,38 @@ int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int verdict)
         hl_rx_cloexec(); /* the provider has connected */
     }
     if (s.rc == 0 && !op->ordered) {
-        *(hl_lane_preferred == GUEST ? &guest.host : &hl_lane_preferred) = s.at;
+        *(hl_lane_preferred == BORROWER ? &borrower.lender : &hl_lane_preferred) = s.at;
     }
     return s.rc;
 }
 
-/* Chooses where a thread with lane `home` begins: there, or as a guest elsewhere while that is not open. */
-static uint32_t settle_home(struct hl_pool *p, uint32_t home, int peer)
+/* Chooses the lane that a thread with lane `own` begins on: that lane, or a borrowed one while it is not
+ * open. */
+static uint32_t settle_own_lane(struct hl_pool *p, uint32_t own, int peer)
 {
     hl_thread_look_at_stack();
     /* relaxed: a guess; lane 0 is never owned. */
-    while ((hl_a64_load_relaxed(&p->owned) >> home & 1) != 0) {
-        home = (home + 1) % hl_pool_count(p);
+    while ((hl_a64_load_relaxed(&p->owned) >> own & 1) != 0) {
+        own = (own + 1) % hl_pool_count(p);
     }
-    uint64_t bit = UINT64_C(1) << home;
-    uint32_t host = next_lane(p, home);
-    hl_lane_preferred = home;
-    /* acquire, both: pair with the full read-modify-writes in help (warm.c) and hl_lane_make_ready. */
-    bool coming = (hl_a64_load_acquire(&p->coming) & bit) != 0;
-    if (host == home || (!coming && (hl_a64_load_acquire(&p->opened) & bit) != 0)) {
-        return home;
+    uint64_t bit = UINT64_C(1) << own;
+    uint32_t lender = next_lane(p, own);
+    hl_lane_preferred = own;
+    /* acquire, both: pair with the full read-modify-writes in help (open_async.c) and hl_lane_make_ready. */
+    bool opening = (hl_a64_load_acquire(&p->opening) & bit) != 0;
+    if (lender == own || (!opening && (hl_a64_load_acquire(&p->opened) & bit) != 0)) {
+        return own;
     }
     /* full: of the threads that want the lane, one asks. */
-    coming = coming || (hl_a64_or_full(&p->coming, bit) & bit) != 0;
-    if (!coming && !hl_warm_ask(p, home, peer)) {
-        hl_a64_and_full(&p->coming, ~bit); /* full: rare; pairs with the acquires of `coming` */
-        return home;
+    opening = opening || (hl_a64_or_full(&p->opening, bit) & bit) != 0;
+    if (!opening && !hl_lane_open_async(p, own, peer)) {
+        hl_a64_and_full(&p->opening, ~bit); /* full: rare; pairs with the acquires of `opening` */
+        return own;
     }
-    hl_lane_preferred = GUEST;
-    guest.home = home;
-    guest.host = host;
-    return host;
+    hl_lane_preferred = BORROWER;
+    borrower.own = own;
+    borrower.lender = lender;
+    return lender;
 }
 
 uint32_t hl_lane_assign(struct hl_pool *p, int peer)
@@ -232,13 +233,14 @@ uint32_t hl_lane_assign(struct hl_pool *p, int peer)
     if (hl_pool_count(p) == 0) {
         return HL_LANES_MAX;
     }
-    if (hl_lane_preferred != GUEST || guest.home >= hl_pool_count(p) || guest.host >= hl_pool_count(p)) {
+    if (hl_lane_preferred != BORROWER || borrower.own >= hl_pool_count(p) ||
+        borrower.lender >= hl_pool_count(p)) {
         /* relaxed: spreads threads over lanes, orders nothing. */
-        return settle_home(p, hl_a32_add_relaxed(&p->next, 1) % hl_pool_count(p), peer);
+        return settle_own_lane(p, hl_a32_add_relaxed(&p->next, 1) % hl_pool_count(p), peer);
     }
-    /* acquire: pairs with the full and in help (warm.c). */
-    if ((hl_a64_load_acquire(&p->coming) >> guest.home & 1) != 0) {
-        return guest.host;
+    /* acquire: pairs with the full and in help (open_async.c). */
+    if ((hl_a64_load_acquire(&p->opening) >> borrower.own & 1) != 0) {
+        return borrower.lender;
     }
-    return hl_lane_preferred = guest.home;
+    return hl_lane_preferred = borrower.own;
 }

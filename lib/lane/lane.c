@@ -208,7 +208,7 @@ void hl_lane_expect(int peer)
     /* relaxed and full: rare; one caller asks. */
     if (hl_pool_count(&hl_pool) != 0 && hl_a32_load_relaxed(&hl_pool.expected) == 0 &&
         hl_a32_xchg_full(&hl_pool.expected, 1) == 0) {
-        (void)hl_warm_ask(&hl_pool, 0, peer); /* not: then the first operation connects */
+        (void)hl_lane_open_async(&hl_pool, 0, peer); /* not: then the first operation connects */
     }
 }
 
@@ -221,7 +221,7 @@ bool hl_lane_is_open(void)
 void hl_lane_close(void)
 {
     if (hl_pool_count(&hl_pool) != 0) {
-        hl_warm_stop();
+        hl_lane_open_async_stop();
         hl_prog_unregister(hl_lane_poll, NULL);
         hl_mutex_lock(&tick_lock);
         hl_pool_close(&hl_pool);

@@ -134,8 +134,8 @@ bool hl_lane_goals_reached(struct hl_lane_goals *goals);
 void hl_lane_goals_free(struct hl_lane_goals *goals);
 
 /* Tells the watchdog which operations of `goals` are open, and which ranks they wait for. */
-struct hl_told;
-void hl_lane_goals_tell(const struct hl_lane_goals *goals, struct hl_told *t);
+struct hl_wait_desc;
+void hl_lane_goals_describe(const struct hl_lane_goals *goals, struct hl_wait_desc *t);
 
 /* Orders operations: at each peer, later ones on a lane of the caller's own, or (NULL) on no lane in
  * particular, are applied after the earlier ones that a flush with the same `lane` would cover. Reads are

@@ -25,11 +25,11 @@ static uint64_t bit_of(const struct hl_lane *lane)
 static struct hl_lane *claim_lane(uint32_t below)
 {
     /* relaxed: the lane's lease decides. acquire: what the helper did; pairs with the full and in help
-     * (warm.c). */
-    uint64_t owned = hl_a64_load_relaxed(&hl_pool.owned), coming = hl_a64_load_acquire(&hl_pool.coming);
+     * (open_async.c). */
+    uint64_t owned = hl_a64_load_relaxed(&hl_pool.owned), opening = hl_a64_load_acquire(&hl_pool.opening);
     for (uint32_t i = below; i-- > 0 && hl_lane_is_ownable(&hl_pool, i);) {
         uint64_t bit = UINT64_C(1) << i;
-        while (((owned | coming) & bit) == 0) {
+        while (((owned | opening) & bit) == 0) {
             if (hl_a64_cas_full(&hl_pool.owned, &owned, owned | bit)) { /* full: rare. */
                 return hl_pool.lanes[i];
             }
@@ -86,13 +86,13 @@ static bool let_go_lane(void *arg)
     return c->over;
 }
 
-static void tell_claim(const void *arg, struct hl_told *t)
+static void describe_claim(const void *arg, struct hl_wait_desc *t)
 {
-    hl_told_say(t, "lane %u, for a context of its own", ((const struct lane_claim *)arg)->lane->index);
+    hl_desc_say(t, "lane %u, for a context of its own", ((const struct lane_claim *)arg)->lane->index);
 }
-HL_HANG_TELLS(enter_as_owner, tell_claim);
-HL_HANG_TELLS(set_apart, tell_claim);
-HL_HANG_TELLS(let_go_lane, tell_claim);
+HL_HANG_WORDS(enter_as_owner, describe_claim);
+HL_HANG_WORDS(set_apart, describe_claim);
+HL_HANG_WORDS(let_go_lane, describe_claim);
 
 struct hl_lane *hl_lane_own(void)
 {

@@ -48,7 +48,7 @@ int hl_pool_open(struct hl_pool *p, uint32_t lanes, int ranks)
     hl_a32_store_relaxed(&p->next, 0); /* relaxed, all: no other thread yet. */
     hl_a32_store_relaxed(&p->deaths, 0);
     hl_a32_store_relaxed(&p->expected, 0);
-    hl_a64_store_relaxed(&p->coming, 0);
+    hl_a64_store_relaxed(&p->opening, 0);
     hl_a64_store_relaxed(&p->owned, 0);
     hl_a64_store_relaxed(&p->apart, 0);
     hl_a64_store_relaxed(&p->bound, 0);

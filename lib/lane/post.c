@@ -251,7 +251,7 @@ HL_INLINE bool transfer_at_once_on(struct hl_lane *lane, const struct hl_xfer *x
     return done;
 }
 
-/* Finds or makes the way to op->peer, which is not the lane's recent one. NULL: *rc is a verdict or an
+/* Finds or makes the way to op->peer, which is not the lane's recent one. NULL: *rc is a status or an
  * error. */
 static struct hl_way *other_way(struct hl_lane *lane, const struct hl_issue *op, int *rc)
     HL_REQUIRES(lane->lease)
@@ -302,7 +302,7 @@ static int greet(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lea
 }
 
 /* Keeps order with operations before a fence that are not done: records follow in the stream, reads have no
- * order with them, and other operations wait. 0, a verdict or an error. */
+ * order with them, and other operations wait. 0, a status or an error. */
 static HL_COLD int keep_fence(struct hl_lane *lane, struct hl_way *way, const struct hl_issue *op)
     HL_REQUIRES(lane->lease)
 {
@@ -319,7 +319,7 @@ static HL_COLD int keep_fence(struct hl_lane *lane, struct hl_way *way, const st
     return rc < 0 ? rc : HL_LANE_STAY;
 }
 
-/* Settles what must come before a way's first operation, and before each atomic: 0, a verdict or an error. */
+/* Settles what must come before a way's first operation, and before each atomic: 0, a status or an error. */
 static int prepare_way(struct hl_lane *lane, struct hl_way *way, const struct hl_issue *op)
     HL_REQUIRES(lane->lease)
 {

@@ -121,7 +121,7 @@ static int send_alone(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(
     return 0;
 }
 
-/* The provider refused a chain with `rc`: returns a verdict, and the chain stays open; or the error with
+/* The provider refused a chain with `rc`: returns a status, and the chain stays open; or the error with
  * which all its operations ended. */
 static int not_sent(struct hl_lane *lane, struct hl_chain *chain, int rc) HL_REQUIRES(lane->lease)
 {

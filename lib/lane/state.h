@@ -162,7 +162,8 @@ struct hl_way_table {
     hl_aptr at[];   /* struct hl_way, NULL: free. atomic: release when added, acquire by flushing threads */
 };
 
-/* A message without records: it connects a lane (warm.c), or asks what came of those before it (send.c). */
+/* A message without records: it connects a lane (open_async.c), or asks what came of those before it
+ * (send.c). */
 struct hl_ping {
     struct fi_context2 context;
     _Alignas(8) uint8_t message[sizeof(struct hl_wire_head) + sizeof(struct hl_wire_hello)];
@@ -216,7 +217,7 @@ struct hl_pool {
     bool greets;
     struct hl_lane *lanes[HL_LANES_MAX]; /* read-only while open; kept when closed: threads remember them */
     HL_ALIGNED_LINE hl_a64 opened;       /* bit i: lane i has an endpoint. atomic */
-    hl_a64 coming;   /* bit i: lane i is being opened by the helper thread (warm.c). atomic */
+    hl_a64 opening;  /* bit i: lane i is being opened by the helper thread (open_async.c). atomic */
     hl_a64 owned;    /* bit i: lane i has an owner, or is about to get one (own.c). atomic */
     hl_a64 apart;    /* bit i: nothing but its owner's operations is open on lane i. atomic */
     hl_a64 bound;    /* 0, or a slot's number * 64 + its lane: see hl_lane_bound. atomic */
@@ -241,8 +242,8 @@ HL_INLINE size_t hl_chain_left(const struct hl_chain *chain)
     return (size_t)(chain->limit - chain->at) + HL_CHAIN_WORD;
 }
 
-/* Index of the thread's preferred lane. Not below the number of lanes: the thread has none yet, or is a guest
- * (issue.c). */
+/* Index of the thread's preferred lane. Not below the number of lanes: the thread has none yet, or borrows
+ * one (issue.c). */
 extern HL_THREAD_LOCAL uint32_t hl_lane_preferred;
 
 /* A thread's last put of 8 bytes that went into a chain, as the user's call described it (short.h). */

@@ -23,11 +23,11 @@ static bool is_meeting_over(void *met)
     return hl_a32_load_acquire(met) != 0; /* acquire: pairs with the release in hl_life_meet */
 }
 
-static void tell_job_meeting(const void *met, struct hl_told *t)
+static void describe_job_meeting(const void *met, struct hl_wait_desc *t)
 {
-    hl_told_say(t, "the other ranks' end, with what is still under way");
+    hl_desc_say(t, "the other ranks' end, with what is still under way");
 }
-HL_HANG_TELLS(is_meeting_over, tell_job_meeting);
+HL_HANG_WORDS(is_meeting_over, describe_job_meeting);
 
 static void *carry_on(void *met)
 {

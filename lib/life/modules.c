@@ -1,6 +1,7 @@
 /* The order in which modules open and close. */
 #include "modules.h"
 
+#include "agreement.h"
 #include "boot.h"
 #include "boxes.h"
 #include "buffer.h"
@@ -27,7 +28,6 @@
 #include "stat.h"
 #include "stops.h"
 #include "topo.h"
-#include "verdict.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -170,7 +170,7 @@ int hl_modules_open(bool threads)
         goto close_req;
     }
     hl_match_on_lost(lost_member);
-    hl_req_on_tell(HL_REQ_COLL, hl_coll_tell);
+    hl_req_on_describe(HL_REQ_COLL, hl_coll_describe);
     hl_near_open(near_board());
     err = hl_near_map_open(near_map_board());
     err = err != 0 ? err : hl_rx_open(rx_board());
@@ -178,7 +178,7 @@ int hl_modules_open(bool threads)
         goto close_rx;
     }
     err = hl_modules_watch(hang_board(), threads);
-    err = err != 0 ? err : hl_verdict_serve();
+    err = err != 0 ? err : hl_agreement_serve();
     watch_for_stops();
     err = err != 0 ? err : open_fabric();
     if (err != 0) {

@@ -56,7 +56,7 @@ static void ask_rank(int world, uint64_t id)
     }
 }
 
-static void answer_hang(void *asker, const struct hl_told *post)
+static void answer_hang(void *asker, const struct hl_wait_desc *post)
 {
     struct hl_wire_rec rec = {.op = HL_WIRE_HANG, .flags = 1, .len = sizeof *post};
     (void)hl_rx_send(*(const int *)asker, &rec, post); /* the asker asks again */
@@ -70,12 +70,12 @@ static void answer_holder(int asker, uint64_t id)
         (void)hl_rx_send(asker, &rec, NULL);
     }
 }
-_Static_assert(sizeof(struct hl_told) <= HL_WIRE_NEAR_MAX - sizeof(struct hl_wire_rec),
+_Static_assert(sizeof(struct hl_wait_desc) <= HL_WIRE_NEAR_MAX - sizeof(struct hl_wire_rec),
                "a post fits a record");
 
 static int serve_question(const struct hl_rx_msg *msg)
 {
-    struct hl_told post;
+    struct hl_wait_desc post;
     int from = msg->from;
     if (msg->rec->flags == 0) {
         answer_holder(from, msg->rec->aux);

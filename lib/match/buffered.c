@@ -298,11 +298,11 @@ static bool is_settled(void *place)
     return now >= p->late;
 }
 
-static void tell_full(const void *place, struct hl_told *t)
+static void describe_full(const void *place, struct hl_wait_desc *t)
 {
-    hl_told_say(t, "room for %lld bytes in a buffer", (long long)((const struct awaited_room *)place)->len);
+    hl_desc_say(t, "room for %lld bytes in a buffer", (long long)((const struct awaited_room *)place)->len);
 }
-HL_HANG_TELLS(is_settled, tell_full);
+HL_HANG_WORDS(is_settled, describe_full);
 
 int hl_buffered_send(const struct hl_send *s, const struct hl_buffered_from *from)
 {
@@ -396,20 +396,20 @@ static bool is_flushed(void *arg)
     return flushed;
 }
 
-static void tell_flush(const void *arg, struct hl_told *t)
+static void describe_flush(const void *arg, struct hl_wait_desc *t)
 {
     struct hl_buffered *b = ((const struct flush *)arg)->b;
 
-    hl_told_say(t, "buffered messages to leave: ");
+    hl_desc_say(t, "buffered messages to leave: ");
     hl_mutex_lock(&b->lock);
     /* acquire: the request is initialised; pairs with the releases in send_copy and hl_buffered_spill. */
     struct hl_req *send = b->oldest != NULL ? hl_aptr_load_acquire(&b->oldest->send) : NULL;
     if (send != NULL) {
-        hl_req_tell(send, t);
+        hl_req_describe(send, t);
     }
     hl_mutex_unlock(&b->lock);
 }
-HL_HANG_TELLS(is_flushed, tell_flush);
+HL_HANG_WORDS(is_flushed, describe_flush);
 
 static uint64_t last_number(struct hl_buffered *b)
 {
@@ -525,11 +525,11 @@ static bool has_no_flushes(void *arg)
     return none;
 }
 
-static void tell_flushes(const void *unused, struct hl_told *t)
+static void describe_flushes(const void *unused, struct hl_wait_desc *t)
 {
-    hl_told_say(t, "other threads that flush the communicator's buffer");
+    hl_desc_say(t, "other threads that flush the communicator's buffer");
 }
-HL_HANG_TELLS(has_no_flushes, tell_flushes);
+HL_HANG_WORDS(has_no_flushes, describe_flushes);
 
 void hl_buffered_drop(hl_aptr *slot)
 {

@@ -56,11 +56,11 @@ void hl_claim_enrol(void)
 }
 
 /* True if a thread of this rank claims the ticket, or may do so. */
-static bool may_fill(const struct hl_home *home, const struct hl_ring *ring, uint64_t ticket)
+static bool may_fill(const struct hl_match_part *part, const struct hl_ring *ring, uint64_t ticket)
 {
     for (unsigned i = 0; i < HL_CLAIMING; i++) {
         /* acquire: the last claim has its stamp; pairs with the release in hl_ring_claim. */
-        uint64_t what = hl_a64_load_acquire(&home->claiming[i].what);
+        uint64_t what = hl_a64_load_acquire(&part->claiming[i].what);
         if (what == ring->mark + ticket || (i == HL_CLAIMING - 1 && what != 0)) {
             return true;
         }
@@ -75,7 +75,7 @@ bool hl_claim_is_dead(const struct hl_matcher *m, const struct hl_ring *ring, ui
         return false;
     }
     for (int i = 0; i < m->node_size; i++) {
-        if (!m->is_dead(m->node_world[i]) && may_fill(hl_home_of(m, i), ring, ticket)) {
+        if (!m->is_dead(m->node_world[i]) && may_fill(hl_match_part_of(m, i), ring, ticket)) {
             return false;
         }
     }

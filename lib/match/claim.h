@@ -5,14 +5,14 @@
 #include "inner.h"
 
 /* ring.c */
-void hl_ring_publish(struct hl_home *to, struct hl_ring_slot *slot, uint64_t claimed);
+void hl_ring_publish(struct hl_match_part *to, struct hl_ring_slot *slot, uint64_t claimed);
 /* Claims and publishes a slot for a complete message. False: the ring is full, or the thread has not
  * enrolled. */
-bool hl_ring_push(const struct hl_matcher *m, struct hl_home *to, unsigned inbox,
+bool hl_ring_push(const struct hl_matcher *m, struct hl_match_part *to, unsigned inbox,
                   const struct hl_ring_slot *slot);
-int hl_cell_take(struct hl_home *mine); /* index, or -1: none free */
+int hl_cell_take(struct hl_match_part *mine); /* index, or -1: none free */
 /* frees the cell: called by the receiver, or by a sender that did not use it */
-void hl_cell_give(struct hl_home *owner, uint32_t i);
+void hl_cell_give(struct hl_match_part *owner, uint32_t i);
 
 /* claim.c */
 extern HL_THREAD_LOCAL unsigned
@@ -27,8 +27,8 @@ bool hl_claim_is_dead(const struct hl_matcher *m, const struct hl_ring *ring, ui
 /* Claims a slot for one message. NULL: the ring is full, or the thread has not enrolled. The caller writes
  * head and area at once (nothing that can fault or wait), and publishes the slot with what it got in
  * *claimed. */
-HL_INLINE struct hl_ring_slot *hl_ring_claim(const struct hl_matcher *m, struct hl_home *to, unsigned inbox,
-                                             uint64_t *claimed)
+HL_INLINE struct hl_ring_slot *hl_ring_claim(const struct hl_matcher *m, struct hl_match_part *to,
+                                             unsigned inbox, uint64_t *claimed)
 {
     struct hl_ring *ring = &to->rings[inbox];
     unsigned place = hl_claim_place;

@@ -25,12 +25,12 @@ uint64_t hl_cma_process(void)
     return process;
 }
 
-bool hl_cma_is_here(const struct hl_home *h)
+bool hl_cma_is_here(const struct hl_match_part *h)
 {
     return h->process == hl_cma_process();
 }
 
-bool hl_cma_move(const struct hl_home *h, enum hl_near_way way, uint64_t theirs, void *mine, uint64_t n)
+bool hl_cma_move(const struct hl_match_part *h, enum hl_near_way way, uint64_t theirs, void *mine, uint64_t n)
 {
     if (hl_cma_is_here(h)) {
         void *there = (void *)(uintptr_t)theirs;
@@ -47,7 +47,7 @@ bool hl_cma_works(struct hl_matcher *m, struct hl_peer *p)
     if (known != CMA_UNTRIED || !m->cma) {
         return known == CMA_WORKS && m->cma;
     }
-    const struct hl_home *h = hl_home_of(m, p->node);
+    const struct hl_match_part *h = hl_match_part_of(m, p->node);
     uint64_t value = 0;
     bool ok = h->probe_addr != 0 && hl_cma_move(h, HL_NEAR_READ, h->probe_addr, &value, sizeof(value)) &&
               value == h->probe_value;
@@ -58,7 +58,7 @@ bool hl_cma_works(struct hl_matcher *m, struct hl_peer *p)
 int hl_cma_access(struct hl_matcher *m, struct hl_peer *p, enum hl_near_way way, uint64_t theirs, void *mine,
                   uint64_t n)
 {
-    if (!hl_cma_move(hl_home_of(m, p->node), way, theirs, mine, n)) {
+    if (!hl_cma_move(hl_match_part_of(m, p->node), way, theirs, mine, n)) {
         return hl_err_say(errno == ESRCH ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER,
                           "%llu bytes at %#llx of rank %d cannot be %s: %s", (unsigned long long)n,
                           (unsigned long long)theirs, p->world, way == HL_NEAR_READ ? "read" : "written",

@@ -95,13 +95,13 @@ static int fail_peer(struct hl_matcher *m, struct hl_peer *p)
     int n = 0;
     hl_mutex_lock(&p->lock);
     hl_a32_or_full(p->state, HL_PEER_DEAD); /* full: a weaker one does not exist */
-    for (struct hl_owed *o = p->owed, *next; o != NULL; o = next, n++) {
+    for (struct hl_deferred *o = p->deferred, *next; o != NULL; o = next, n++) {
         next = o->next;
-        hl_owed_free(o);
+        hl_deferred_free(o);
         hl_a32_add_relaxed(&p->owing, (uint32_t)-1); /* relaxed: a hint for the poller */
     }
-    p->owed = NULL;
-    p->owed_tail = &p->owed;
+    p->deferred = NULL;
+    p->deferred_tail = &p->deferred;
     for (struct hl_req *r = p->head, *next; r != NULL; r = next, n++) {
         next = r->next;
         hl_a32_add_full(p->state, (uint32_t)-1); /* full: for form, the message is dropped */

@@ -207,10 +207,10 @@ void hl_far_close(struct hl_matcher *m)
     hl_net_close(m);
 }
 
-int hl_far_meet(struct hl_matcher *m, struct hl_peer *p)
+int hl_far_add_peer(struct hl_matcher *m, struct hl_peer *p)
 {
     if (m->net == NULL) {
         return hl_err_say(HL_ERR_OTHER, "rank %d is on another node and the network is not open", p->world);
     }
-    return hl_net_meet(m->net, p);
+    return hl_net_add_peer(m->net, p);
 }

@@ -38,7 +38,7 @@ enum hl_prog_armed hl_far_arm(struct hl_matcher *m);
 bool hl_far_rings(const struct hl_matcher *m);
 int hl_far_open(struct hl_matcher *m, unsigned ports);
 void hl_far_close(struct hl_matcher *m);
-int hl_far_meet(struct hl_matcher *m, struct hl_peer *p);
+int hl_far_add_peer(struct hl_matcher *m, struct hl_peer *p);
 
 /* inbox.c: matches or stores a message that a port received. */
 void hl_inbox_receive(struct hl_matcher *m, const struct hl_arrival *a, struct hl_work *w);

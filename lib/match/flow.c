@@ -120,8 +120,8 @@ static void tell_flow(struct hl_matcher *m, struct hl_peer *p, bool on) HL_REQUI
     if (on) {
         hl_a32_or_full(word, HL_PEER_XOFF); /* full: a weaker one does not exist */
     } else {
-        hl_a32_and_full(word, ~HL_PEER_XOFF);        /* full: before the ring of the door */
-        hl_prog_ring(&hl_home_of(m, p->node)->door); /* its waiting sends may leave now */
+        hl_a32_and_full(word, ~HL_PEER_XOFF);              /* full: before the ring of the door */
+        hl_prog_ring(&hl_match_part_of(m, p->node)->door); /* its waiting sends may leave now */
     }
 }
 

@@ -338,7 +338,8 @@ static const void *payload_of(const struct hl_matcher *m, const struct hl_ring_s
     if (HL_LIKELY(s->head.kind == HL_MSG_EAGER)) {
         return s->area.data;
     }
-    return s->head.kind == HL_MSG_CELL ? hl_home_of(m, s->head.from)->cells[s->area.cell % HL_CELLS] : NULL;
+    return s->head.kind == HL_MSG_CELL ? hl_match_part_of(m, s->head.from)->cells[s->area.cell % HL_CELLS]
+                                       : NULL;
 }
 
 /* Adds to a counter of the owner's. */
@@ -375,7 +376,7 @@ static bool copy_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl
         memcpy(start, data, n);
     }
     if (s->head.kind == HL_MSG_CELL) {
-        hl_cell_give(hl_home_of(m, s->head.from), s->area.cell);
+        hl_cell_give(hl_match_part_of(m, s->head.from), s->area.cell);
         count_cell(ib, n);
     }
     return true;
@@ -459,7 +460,7 @@ HL_INLINE void slot_arrival(const struct hl_matcher *m, const struct hl_ring_slo
     const struct hl_msg_head *h = &s->head;
     *a = (struct hl_arrival){h->ctx, h->len, h->src, h->tag, h->from, h->kind, s->area.data};
     if (h->kind == HL_MSG_CELL) {
-        a->payload = hl_home_of(m, h->from)->cells[s->area.cell % HL_CELLS];
+        a->payload = hl_match_part_of(m, h->from)->cells[s->area.cell % HL_CELLS];
     } else if (h->kind == HL_MSG_RTS) {
         a->len = s->area.rts.len;
     }
@@ -475,7 +476,7 @@ HL_INLINE bool take_whole(struct hl_matcher *m, struct hl_inbox *ib, const struc
     slot_arrival(m, s, &a);
     *(struct hl_message **)message = hl_message_new(&a, NULL);
     if (s->head.kind == HL_MSG_CELL) {
-        hl_cell_give(hl_home_of(m, s->head.from), s->area.cell);
+        hl_cell_give(hl_match_part_of(m, s->head.from), s->area.cell);
         count_cell(ib, a.len);
     } else if (s->head.kind == HL_MSG_RTS) {
         raise_count(&ib->others, 1);
@@ -494,7 +495,7 @@ struct hl_message *hl_inbox_take_message(struct hl_matcher *m, const struct hl_r
 static void take_control(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_ring_slot *s,
                          struct hl_work *w)
 {
-    struct hl_home *sender = hl_home_of(m, s->head.from);
+    struct hl_match_part *sender = hl_match_part_of(m, s->head.from);
     const void *data = NULL;
     raise_count(&ib->others, 1);
     if (s->head.kind == HL_MSG_REVOKE) {
@@ -528,7 +529,7 @@ static void take_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl
     arrive(m, ib, &a, w);
     if (h->kind == HL_MSG_CELL) {
         count_cell(ib, h->len);
-        hl_cell_give(hl_home_of(m, h->from), s->area.cell);
+        hl_cell_give(hl_match_part_of(m, h->from), s->area.cell);
     }
 }
 

@@ -48,7 +48,7 @@ _Static_assert(sizeof(struct hl_ring_slot) == 64, "a slot is one line");
 #define HL_CELL_BYTES 8192u
 #define HL_CELLS 64u
 #define HL_INBOXES_MAX 16u
-#define HL_OPENING_SHIFT 8 /* place of the opening's number in hl_home.inboxes */
+#define HL_OPENING_SHIFT 8 /* place of the opening's number in hl_match_part.inboxes */
 #define HL_CLAIMING 256u   /* places for threads of a rank; all later threads share the last one */
 
 /* A ring with many producers and one consumer (the inbox's owner). tail = ticket << 1 | armed. A producer
@@ -79,7 +79,7 @@ struct hl_split {
 };
 
 /* One rank's part of the board. Zero is its initial state. */
-struct hl_home {
+struct hl_match_part {
     hl_a32 inboxes; /* atomic: number of inboxes (0: not open) and, above HL_OPENING_SHIFT, how often the job
                        has closed the library. Release: publishes the rest of this line */
     int32_t pid;    /* for reading from its memory */
@@ -270,8 +270,8 @@ struct hl_work {
 /* ---- Peers ---- */
 
 /* A control message that found no room yet. */
-struct hl_owed {
-    struct hl_owed *next;
+struct hl_deferred {
+    struct hl_deferred *next;
     struct hl_ring_slot slot;
 };
 
@@ -297,7 +297,7 @@ struct hl_peer {
     hl_a32 cma;                     /* whether its memory can be read: 0: not tried, 1: yes, 2: no */
     struct hl_mutex lock;
     struct hl_req *head, **tail HL_MEMBER_GUARDED_BY(lock); /* by hl_req.next */
-    struct hl_owed *owed, **owed_tail HL_MEMBER_GUARDED_BY(lock);
+    struct hl_deferred *deferred, **deferred_tail HL_MEMBER_GUARDED_BY(lock);
     struct hl_rx_tail ends[HL_PORTS_MAX]; /* ends of the streams from each port; changed by its owner */
 };
 
@@ -333,14 +333,14 @@ struct hl_names {
 struct hl_matcher {
     int world_rank, world_size, node_rank, node_size;
     const int *node_world;        /* [node_size] */
-    struct hl_home *homes;        /* [node_size], shared */
-    hl_a32 *states;               /* behind `homes`: a row of peers' states for each rank (hl_state_of) */
+    struct hl_match_part *parts;  /* [node_size], shared */
+    hl_a32 *states;               /* behind `parts`: a row of peers' states for each rank (hl_state_of) */
     unsigned n_inboxes;           /* power of two */
     uint32_t opening;             /* how often the job has closed the library before */
     bool threads;                 /* several threads call; they own inboxes in turn (without sections) */
     bool cma;                     /* reading peers' memory is allowed */
     struct hl_inbox *inbox;       /* [n_inboxes] */
-    struct hl_claiming *claiming; /* this rank's, in its home */
+    struct hl_claiming *claiming; /* this rank's, in its part of the board */
     struct hl_peer *near;         /* [node_size] */
     hl_aptr *peers;               /* [world_size] struct hl_peer *: near ones, and far ones in use. atomic */
     struct hl_peer **far_list;    /* far peers, for polling; NULL if all ranks are on one node */
@@ -458,7 +458,7 @@ void hl_rndv_control(struct hl_matcher *m, const struct hl_ring_slot *slot, cons
 void hl_control_put(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring_slot *slot);
 bool hl_control_push(struct hl_matcher *m, struct hl_peer *p,
                      const struct hl_ring_slot *slot); /* tries to send it now; false: no room */
-void hl_owed_free(struct hl_owed *o);
+void hl_deferred_free(struct hl_deferred *o);
 int hl_rndv_stream(struct hl_matcher *m);
 void hl_work_run(struct hl_matcher *m, struct hl_work *w);
 /* Names a request whose body is complete but for `name`; false: no memory. */
@@ -489,14 +489,14 @@ bool hl_reach_read(const struct hl_peer *p, struct hl_req *r, struct hl_offer *o
 
 void hl_match_counts_open(struct hl_matcher *m); /* counts.c: counts of this module */
 void hl_match_counts_close(void);
-void hl_match_tell_open(void); /* tell.c: open requests in words, for the watchdog */
+void hl_match_describe_open(void); /* describe.c: open requests in words, for the watchdog */
 /* A message that is to come, or (moving) has come in part, which waits for no rank. */
-void hl_match_tell_message(struct hl_told *t, uint64_t ctx, int src, int tag, bool moving);
-void hl_match_tell_dest(struct hl_told *t, uint64_t ctx, int dest, int tag); /* a message that is to leave */
-void hl_part_tell_open(void); /* partitioned.c: its open requests */
+void hl_match_describe_message(struct hl_wait_desc *t, uint64_t ctx, int src, int tag, bool moving);
+/* A message that is to leave. */
+void hl_match_describe_dest(struct hl_wait_desc *t, uint64_t ctx, int dest, int tag);
+void hl_part_describe_open(void); /* partitioned.c: its open requests */
 
-/* probe.c */
-/* These functions make no progress: they tell what is known now. */
+/* probe.c. These functions make no progress: they tell what is known now. */
 int hl_matcher_iprobe(struct hl_matcher *m, const struct hl_recv *p, bool *found, MPI_Status *status);
 int hl_matcher_improbe(struct hl_matcher *m, const struct hl_recv *p, struct hl_message **message,
                        MPI_Status *status);
@@ -578,9 +578,9 @@ HL_INLINE uint32_t hl_peer_inboxes(struct hl_matcher *m, struct hl_peer *p)
     return HL_LIKELY(n != 0) ? n : hl_peer_look(m, p);
 }
 
-HL_INLINE struct hl_home *hl_home_of(const struct hl_matcher *m, int node)
+HL_INLINE struct hl_match_part *hl_match_part_of(const struct hl_matcher *m, int node)
 {
-    return &m->homes[node];
+    return &m->parts[node];
 }
 
 HL_INLINE void hl_work_start(struct hl_work *w)

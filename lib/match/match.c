@@ -33,7 +33,7 @@ static void peer_init(const struct hl_matcher *m, struct hl_peer *p, int world, 
     /* relaxed: clears an earlier opening's word; a peer throttles this rank only after a message of its. */
     hl_a32_store_relaxed(p->state, 0);
     p->tail = &p->head;
-    p->owed_tail = &p->owed;
+    p->deferred_tail = &p->deferred;
 }
 
 static struct hl_peer *new_far(struct hl_matcher *m, int world)
@@ -44,7 +44,7 @@ static struct hl_peer *new_far(struct hl_matcher *m, int world)
         return NULL;
     }
     peer_init(m, p, world, -1);
-    if (hl_far_meet(m, p) != 0) {
+    if (hl_far_add_peer(m, p) != 0) {
         free(p);
         return NULL;
     }
@@ -78,18 +78,18 @@ struct hl_peer *hl_matcher_peer(struct hl_matcher *m, int world)
 
 static int open_inboxes(struct hl_matcher *m)
 {
-    struct hl_home *home = hl_home_of(m, m->node_rank);
-    m->claiming = home->claiming;
+    struct hl_match_part *part = hl_match_part_of(m, m->node_rank);
+    m->claiming = part->claiming;
     for (unsigned i = 0; i < m->n_inboxes; i++) {
         struct hl_inbox *ib = &m->inbox[i];
-        ib->ring = &home->rings[i];
+        ib->ring = &part->rings[i];
         ib->ring->mark = ((uint64_t)m->node_rank * HL_INBOXES_MAX + i + 1) << 44;
         ib->section = (struct hl_mutex)HL_MUTEX_INIT;
         /* relaxed: no other thread is here yet. It begins where the earlier opening left the ring. */
         hl_a64_store_relaxed(&ib->head, hl_a64_load_relaxed(&ib->ring->head));
         ib->first = hl_a64_load_relaxed(&ib->head);
         hl_a64_store_relaxed(&ib->mark, m->flow.limit / m->n_inboxes);
-        ib->publish = home->ring_room / 2 < 64 ? home->ring_room / 2 - 1 : 63;
+        ib->publish = part->ring_room / 2 < 64 ? part->ring_room / 2 - 1 : 63;
         if (hl_table_open(&ib->table) != 0) {
             return HL_ERR_NO_MEM;
         }
@@ -147,8 +147,8 @@ int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s)
         .node_rank = s->node_rank,
         .node_size = s->node_size,
         .node_world = s->node_world,
-        .homes = s->board,
-        .states = (hl_a32 *)(void *)((struct hl_home *)s->board + s->node_size),
+        .parts = s->board,
+        .states = (hl_a32 *)(void *)((struct hl_match_part *)s->board + s->node_size),
         .n_inboxes = s->inboxes,
         .threads = s->threads,
         .cma = s->cma,
@@ -163,27 +163,27 @@ int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s)
     if (rc != 0) {
         return rc;
     }
-    struct hl_home *home = hl_home_of(m, m->node_rank);
-    home->ring_room = s->ring != 0 ? s->ring : HL_RING_SLOTS;
+    struct hl_match_part *part = hl_match_part_of(m, m->node_rank);
+    part->ring_room = s->ring != 0 ? s->ring : HL_RING_SLOTS;
     if (allocate_matcher(m) != 0) {
         release_parts(m);
         return hl_err_say(HL_ERR_NO_MEM, "no memory for matching (%d ranks, %u inboxes)", m->world_size,
                           m->n_inboxes);
     }
-    home->pid = (int32_t)getpid();
-    home->process = hl_cma_process();
-    home->probe_addr = s->cma ? (uint64_t)(uintptr_t)&m->probe_value : 0;
-    home->probe_value = m->probe_value;
-    m->opening = hl_a32_load_relaxed(&home->inboxes) >> HL_OPENING_SHIFT; /* relaxed: mine */
+    part->pid = (int32_t)getpid();
+    part->process = hl_cma_process();
+    part->probe_addr = s->cma ? (uint64_t)(uintptr_t)&m->probe_value : 0;
+    part->probe_value = m->probe_value;
+    m->opening = hl_a32_load_relaxed(&part->inboxes) >> HL_OPENING_SHIFT; /* relaxed: mine */
     /* release: this rank's part of the board is ready; pairs with the acquire in hl_peer_look. */
-    hl_a32_store_release(&home->inboxes, m->opening << HL_OPENING_SHIFT | m->n_inboxes);
+    hl_a32_store_release(&part->inboxes, m->opening << HL_OPENING_SHIFT | m->n_inboxes);
     return 0;
 }
 
 uint32_t hl_peer_look(struct hl_matcher *m, struct hl_peer *p)
 {
     /* acquire: the peer's board is ready; pairs with the release in hl_matcher_open. */
-    uint32_t word = hl_a32_load_acquire(&hl_home_of(m, p->node)->inboxes);
+    uint32_t word = hl_a32_load_acquire(&hl_match_part_of(m, p->node)->inboxes);
     if (word >> HL_OPENING_SHIFT != m->opening) {
         return 0;
     }
@@ -195,20 +195,20 @@ uint32_t hl_peer_look(struct hl_matcher *m, struct hl_peer *p)
 
 void hl_matcher_part(struct hl_matcher *m)
 {
-    struct hl_home *home = hl_home_of(m, m->node_rank);
+    struct hl_match_part *part = hl_match_part_of(m, m->node_rank);
     /* release: for form, nothing is published */
-    hl_a32_store_release(&home->inboxes, (m->opening + 1) << HL_OPENING_SHIFT);
+    hl_a32_store_release(&part->inboxes, (m->opening + 1) << HL_OPENING_SHIFT);
 }
 
 void hl_matcher_close(struct hl_matcher *m)
 {
-    struct hl_home *home = hl_home_of(m, m->node_rank);
+    struct hl_match_part *part = hl_match_part_of(m, m->node_rank);
     /* release: for form, a fence came before. relaxed: this rank's. */
-    hl_a32_store_release(&home->inboxes,
-                         hl_a32_load_relaxed(&home->inboxes) & ~((1u << HL_OPENING_SHIFT) - 1));
+    hl_a32_store_release(&part->inboxes,
+                         hl_a32_load_relaxed(&part->inboxes) & ~((1u << HL_OPENING_SHIFT) - 1));
     for (unsigned i = 0; i < m->n_inboxes; i++) {
         /* The next opening goes on from here. release: for form. relaxed: no owner is left. */
-        hl_a64_store_release(&home->rings[i].head, hl_a64_load_relaxed(&m->inbox[i].head));
+        hl_a64_store_release(&part->rings[i].head, hl_a64_load_relaxed(&m->inbox[i].head));
     }
     release_parts(m);
 }
@@ -302,7 +302,7 @@ struct hl_matcher *hl_matcher_self(void)
 size_t hl_match_board_bytes(int node_size)
 {
     size_t states = (size_t)node_size * hl_state_row(node_size) * sizeof(hl_a32);
-    return (size_t)node_size * sizeof(struct hl_home) + hl_round_up(states, 4096);
+    return (size_t)node_size * sizeof(struct hl_match_part) + hl_round_up(states, 4096);
 }
 
 /* HOTLANE_INBOXES; else one below THREAD_MULTIPLE, and with it one for each CPU, at most 4. */
@@ -364,9 +364,9 @@ int hl_match_open(void *board, bool threads)
         return err;
     }
     hl_match_counts_open(&self);
-    hl_match_tell_open();
-    hl_prog_know_doors(&self.homes->door, sizeof *self.homes);
-    hl_prog_set_door(&hl_home_of(&self, self.node_rank)->door, hl_matcher_arm, &self);
+    hl_match_describe_open();
+    hl_prog_know_doors(&self.parts->door, sizeof *self.parts);
+    hl_prog_set_door(&hl_match_part_of(&self, self.node_rank)->door, hl_matcher_arm, &self);
     return self.far_list == NULL ? 0 : hl_fab_on_open(open_ports);
 }
 
@@ -403,18 +403,18 @@ static bool is_quiet(void *arg)
     return false;
 }
 
-static void tell_owed(const void *unused, struct hl_told *t)
+static void describe_owed(const void *unused, struct hl_wait_desc *t)
 {
-    hl_told_say(t, "messages to leave that nobody has received");
+    hl_desc_say(t, "messages to leave that nobody has received");
     for (int i = 0; i < self.world_size; i++) {
         const struct hl_peer *p = hl_aptr_load_acquire(&self.peers[i]); /* acquire: the peer's record */
         /* relaxed: what is told may be old. */
         bool owes = p != NULL && (HL_PEER_SENDS(hl_a32_load_relaxed(p->state)) != 0 ||
                                   hl_a32_load_relaxed(&p->owing) != 0);
-        hl_told_await(t, owes ? i : -1);
+        hl_desc_await(t, owes ? i : -1);
     }
 }
-HL_HANG_TELLS(is_quiet, tell_owed);
+HL_HANG_WORDS(is_quiet, describe_owed);
 
 void hl_match_quiet(void)
 {
@@ -511,12 +511,12 @@ static bool probed(void *arg)
     return found || a->err != 0;
 }
 
-static void tell_probe(const void *arg, struct hl_told *t)
+static void describe_probe(const void *arg, struct hl_wait_desc *t)
 {
     const struct hl_recv *p = ((const struct probe *)arg)->p;
-    hl_match_tell_message(t, p->ctx, p->src, p->tag, false);
+    hl_match_describe_message(t, p->ctx, p->src, p->tag, false);
 }
-HL_HANG_TELLS(probed, tell_probe);
+HL_HANG_WORDS(probed, describe_probe);
 
 int hl_match_probe(const struct hl_recv *p, MPI_Status *status)
 {

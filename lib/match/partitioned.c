@@ -252,7 +252,7 @@ int hl_part_ready(struct hl_req *r, int first, int last)
 }
 
 /* A send with partitions that are not ready waits for its own rank. */
-static void tell_part_send(const struct hl_req *r, struct hl_told *t)
+static void describe_part_send(const struct hl_req *r, struct hl_wait_desc *t)
 {
     const struct psend *p = psend_of(side_of(r));
     uint32_t missing = 0;
@@ -260,12 +260,12 @@ static void tell_part_send(const struct hl_req *r, struct hl_told *t)
     for (uint32_t k = 0; k < p->side.plan.messages; k++) {
         missing += hl_a32_load_relaxed(&p->missing[k]); /* relaxed: may be old */
     }
-    hl_match_tell_dest(t, r->ctx, p->send.dest_world, p->tag);
+    hl_match_describe_dest(t, r->ctx, p->send.dest_world, p->tag);
     if (missing > 0) {
-        hl_told_say(t, ", %u of %d partitions not ready", missing, p->side.partitions);
+        hl_desc_say(t, ", %u of %d partitions not ready", missing, p->side.partitions);
     } else {
-        hl_told_say(t, ", %lld bytes", (long long)p->side.plan.bytes);
-        hl_told_await(t, p->send.dest_world);
+        hl_desc_say(t, ", %lld bytes", (long long)p->side.plan.bytes);
+        hl_desc_await(t, p->send.dest_world);
     }
 }
 
@@ -512,7 +512,7 @@ int hl_part_arrived(struct hl_req *r, int partition, bool *arrived)
     return 0;
 }
 
-static void tell_part_recv(const struct hl_req *r, struct hl_told *t)
+static void describe_part_recv(const struct hl_req *r, struct hl_wait_desc *t)
 {
     const struct precv *p = precv_of(side_of(r));
     int missing = 0;
@@ -521,8 +521,8 @@ static void tell_part_recv(const struct hl_req *r, struct hl_told *t)
         missing += !is_there(p, i);
     }
     /* relaxed: may be old */
-    hl_match_tell_message(t, r->ctx, p->source, p->tag, hl_a8_load_relaxed(&p->moving));
-    hl_told_say(t, ", %d of %d partitions missing", missing, p->side.partitions);
+    hl_match_describe_message(t, r->ctx, p->source, p->tag, hl_a8_load_relaxed(&p->moving));
+    hl_desc_say(t, ", %d of %d partitions missing", missing, p->side.partitions);
 }
 
 static void release_recv(struct plan_side *x)
@@ -577,8 +577,8 @@ int hl_part_recv_init(const struct hl_recv *v, int partitions, struct hl_req **o
     return 0;
 }
 
-void hl_part_tell_open(void)
+void hl_part_describe_open(void)
 {
-    hl_req_on_tell(HL_REQ_PSEND, tell_part_send);
-    hl_req_on_tell(HL_REQ_PRECV, tell_part_recv);
+    hl_req_on_describe(HL_REQ_PSEND, describe_part_send);
+    hl_req_on_describe(HL_REQ_PRECV, describe_part_recv);
 }

@@ -38,11 +38,11 @@ static bool try_turn(void *arg) HL_NO_TSA
     return t->mine;
 }
 
-static void tell_turn(const void *unused, struct hl_told *t)
+static void describe_turn(const void *unused, struct hl_wait_desc *t)
 {
-    hl_told_say(t, "a port, which another thread of this rank owns");
+    hl_desc_say(t, "a port, which another thread of this rank owns");
 }
-HL_HANG_TELLS(try_turn, tell_turn);
+HL_HANG_WORDS(try_turn, describe_turn);
 
 bool hl_port_own(struct hl_port *port, bool patient) HL_NO_TSA
 {
@@ -168,7 +168,7 @@ void hl_net_close(struct hl_matcher *m)
     free(net);
 }
 
-int hl_net_meet(struct hl_net *net, struct hl_peer *p)
+int hl_net_add_peer(struct hl_net *net, struct hl_peer *p)
 {
     const void *data;
     size_t len;
@@ -463,8 +463,8 @@ int hl_net_poll(struct hl_net *net, struct hl_work *w)
             hl_port_leave(&net->port[i]);
         }
     }
-    if (HL_UNLIKELY(hl_a32_load_relaxed(&net->strange) != 0)) { /* relaxed: a guess */
-        hl_tail_meet(net);
+    if (HL_UNLIKELY(hl_a32_load_relaxed(&net->asker) != 0)) { /* relaxed: a guess */
+        hl_tail_add_asker(net);
     }
     return n;
 }

@@ -75,10 +75,10 @@ struct hl_port {
 
 struct hl_net {
     struct hl_matcher *m;
-    int bell;       /* epoll of the ports' descriptors, one-shot: sleepers arm it; -1: none */
-    hl_a32 strange; /* atomic: 1 + a rank that asks but has no record here yet, 0: none */
-    unsigned n;     /* ports, a power of two */
-    size_t max;     /* bytes of the longest message, header included */
+    int bell;     /* epoll of the ports' descriptors, one-shot: sleepers arm it; -1: none */
+    hl_a32 asker; /* atomic: 1 + a rank that asks but has no record here yet, 0: none */
+    unsigned n;   /* ports, a power of two */
+    size_t max;   /* bytes of the longest message, header included */
     struct hl_port *port;
 };
 
@@ -104,7 +104,7 @@ void hl_net_close(struct hl_matcher *m);
 
 /* Reads a peer's card and makes its addresses known to all ports: fills p->ports, p->addr. HL_ERR_OTHER: the
  * peer has no ports, or a damaged card. */
-int hl_net_meet(struct hl_net *net, struct hl_peer *p);
+int hl_net_add_peer(struct hl_net *net, struct hl_peer *p);
 
 /* Posts one message of header and payload, which `fill` writes. 1: it left; 0: no room now; else fill's
  * error, or HL_ERR_OTHER: no connection can be made. */
@@ -127,7 +127,7 @@ bool hl_tail_look(void *net);
  * dropped. */
 bool hl_tail_take(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h, struct hl_work *w);
 /* makes a record for a rank that has asked; called in a poll that owns no port */
-void hl_tail_meet(struct hl_net *net);
+void hl_tail_add_asker(struct hl_net *net);
 
 /* True when everything posted has left this process; only then it may stop polling. */
 bool hl_net_idle(struct hl_net *net);

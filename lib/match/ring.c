@@ -6,7 +6,7 @@
 
 #include <signal.h>
 
-void hl_ring_publish(struct hl_home *to, struct hl_ring_slot *s, uint64_t claimed)
+void hl_ring_publish(struct hl_match_part *to, struct hl_ring_slot *s, uint64_t claimed)
 {
     if (HL_FAULT(die_claimed) && hl_job.rank == 1 && claimed >> 1 >= 100) {
         raise(SIGKILL);
@@ -19,7 +19,7 @@ void hl_ring_publish(struct hl_home *to, struct hl_ring_slot *s, uint64_t claime
     }
 }
 
-bool hl_ring_push(const struct hl_matcher *m, struct hl_home *to, unsigned inbox,
+bool hl_ring_push(const struct hl_matcher *m, struct hl_match_part *to, unsigned inbox,
                   const struct hl_ring_slot *slot)
 {
     uint64_t claimed;
@@ -36,7 +36,7 @@ bool hl_ring_push(const struct hl_matcher *m, struct hl_home *to, unsigned inbox
     return true;
 }
 
-int hl_cell_take(struct hl_home *mine)
+int hl_cell_take(struct hl_match_part *mine)
 {
     /* relaxed: the CAS checks it. */
     uint64_t taken = hl_a64_load_relaxed(&mine->cells_taken);
@@ -51,7 +51,7 @@ int hl_cell_take(struct hl_home *mine)
     return -1;
 }
 
-void hl_cell_give(struct hl_home *owner, uint32_t i)
+void hl_cell_give(struct hl_match_part *owner, uint32_t i)
 {
     /* full: the caller's reads of the cell come before; pairs with the CAS in hl_cell_take. */
     hl_a64_and_full(&owner->cells_taken, ~(UINT64_C(1) << (i % HL_CELLS)));

@@ -10,7 +10,7 @@
  * and the sender completes with its last cell. A send that is cancelled meanwhile sends REVOKE {name} after
  * the RTS: a receiver that finds the RTS unmatched answers FIN {name, revoked}; else the message goes on.
  *
- * A control message that finds no room waits in a list (hl_owed): polls try it again. */
+ * A control message that finds no room waits in a list (hl_deferred): polls try it again. */
 #include "inner.h"
 
 #include "claim.h"
@@ -37,14 +37,14 @@ bool hl_control_push(struct hl_matcher *m, struct hl_peer *p, const struct hl_ri
     if (p->node < 0) {
         return (follows ? hl_far_rts(m, p, slot) : hl_far_control(m, p, slot, NULL)) == 1;
     }
-    struct hl_home *to = hl_home_of(m, p->node);
+    struct hl_match_part *to = hl_match_part_of(m, p->node);
     uint32_t n_inboxes = hl_peer_inboxes(m, p);
     /* Every area begins with a name, so that all pieces of one message go through one inbox. */
     uint64_t way = follows ? hl_match_hash(slot->head.ctx, slot->head.src) : slot->area.fin.cookie;
     return n_inboxes != 0 && hl_ring_push(m, to, (unsigned)way & (n_inboxes - 1), slot);
 }
 
-void hl_owed_free(struct hl_owed *o)
+void hl_deferred_free(struct hl_deferred *o)
 {
     free(o);
 }
@@ -66,7 +66,7 @@ void hl_control_put(struct hl_matcher *m, struct hl_peer *p, const struct hl_rin
     if (hl_a32_load_relaxed(&p->owing) == 0 && hl_control_push(m, p, slot)) {
         return;
     }
-    struct hl_owed *o = malloc(sizeof(*o));
+    struct hl_deferred *o = malloc(sizeof(*o));
     if (o == NULL) {
         hl_log(HL_LOG_ERROR, "no memory for an answer owed to rank %d", p->world);
         hl_job_abort(1);
@@ -74,8 +74,8 @@ void hl_control_put(struct hl_matcher *m, struct hl_peer *p, const struct hl_rin
     o->slot = *slot;
     o->next = NULL;
     hl_mutex_lock(&p->lock);
-    *p->owed_tail = o;
-    p->owed_tail = &o->next;
+    *p->deferred_tail = o;
+    p->deferred_tail = &o->next;
     hl_a32_add_relaxed(&p->owing, 1); /* relaxed: a hint for the poller */
     hl_a32_add_relaxed(&m->backlog, 1);
     hl_mutex_unlock(&p->lock);
@@ -100,7 +100,7 @@ struct hl_peer *hl_peer_from(struct hl_matcher *m, int from)
 /* ---- The receiver ---- */
 
 /* Reads the message through a buffer into a layout that is not one block. False: not all of it. */
-static bool scatter(struct hl_req *r, const struct hl_home *h, uint64_t addr)
+static bool scatter(struct hl_req *r, const struct hl_match_part *h, uint64_t addr)
 {
     unsigned char *bounce = malloc(BOUNCE_BYTES);
     bool ok = bounce != NULL;
@@ -127,7 +127,7 @@ static enum hl_fetched fetch_near(struct hl_matcher *m, struct hl_peer *p, struc
     if (addr == 0) {
         return HL_FETCHED_NOT;
     }
-    if (o != NULL && !hl_cma_is_here(hl_home_of(m, p->node)) && hl_reach_copy(p, r, o)) {
+    if (o != NULL && !hl_cma_is_here(hl_match_part_of(m, p->node)) && hl_reach_copy(p, r, o)) {
         return HL_FETCHED;
     }
     if (!hl_cma_works(m, p)) {
@@ -138,7 +138,7 @@ static enum hl_fetched fetch_near(struct hl_matcher *m, struct hl_peer *p, struc
     if (hl_type_block(b->type, b->count, b->buf, &start)) {
         fetched = hl_split_fetch(m, p, r, start);
     } else {
-        fetched = scatter(r, hl_home_of(m, p->node), addr) ? HL_FETCHED : HL_FETCHED_NOT;
+        fetched = scatter(r, hl_match_part_of(m, p->node), addr) ? HL_FETCHED : HL_FETCHED_NOT;
     }
     if (fetched == HL_FETCHED) {
         count_copied(r);
@@ -342,7 +342,7 @@ static void take_pull(struct hl_matcher *m, const struct hl_msg_pull *pull)
 /* Sends one piece through a cell. False: no room. */
 static bool piece_near(struct hl_matcher *m, struct hl_peer *p, struct hl_send_body *b, uint64_t n)
 {
-    struct hl_home *mine = hl_home_of(m, m->node_rank);
+    struct hl_match_part *mine = hl_match_part_of(m, m->node_rank);
     int cell = hl_cell_take(mine);
     if (cell < 0) {
         return false;

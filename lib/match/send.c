@@ -66,7 +66,7 @@ static bool is_eager(const struct hl_matcher *m, const struct hl_peer *p, uint64
  * all cells are taken; else an error. */
 static int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v)
 {
-    struct hl_home *to = hl_home_of(m, p->node), *mine = NULL;
+    struct hl_match_part *to = hl_match_part_of(m, p->node), *mine = NULL;
     uint32_t n_inboxes = hl_peer_inboxes(m, p);
     if (HL_UNLIKELY(n_inboxes == 0)) {
         return 0;
@@ -77,7 +77,7 @@ static int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_se
     if (v->len <= HL_MATCH_INLINE) {
         err = pack_view(s, v, area.data);
     } else {
-        mine = hl_home_of(m, m->node_rank);
+        mine = hl_match_part_of(m, m->node_rank);
         cell = hl_cell_take(mine);
         if (cell < 0) {
             return NO_CELL;
@@ -141,7 +141,7 @@ static int push_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_sen
     if (p->node < 0) {
         return hl_far_rts(m, p, &slot);
     }
-    struct hl_home *to = hl_home_of(m, p->node);
+    struct hl_match_part *to = hl_match_part_of(m, p->node);
     uint32_t n_inboxes = hl_peer_inboxes(m, p);
     return n_inboxes != 0 && hl_ring_push(m, to, hl_match_hash(s->ctx, s->me) & (n_inboxes - 1), &slot);
 }
@@ -250,15 +250,15 @@ static void enqueue(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
 static int send_owed(struct hl_matcher *m, struct hl_peer *p) HL_REQUIRES(p->lock)
 {
     int n = 0;
-    struct hl_owed *o;
-    while ((o = p->owed) != NULL && hl_control_push(m, p, &o->slot)) {
-        p->owed = o->next;
-        if (p->owed == NULL) {
-            p->owed_tail = &p->owed;
+    struct hl_deferred *o;
+    while ((o = p->deferred) != NULL && hl_control_push(m, p, &o->slot)) {
+        p->deferred = o->next;
+        if (p->deferred == NULL) {
+            p->deferred_tail = &p->deferred;
         }
         hl_a32_add_relaxed(&p->owing, (uint32_t)-1); /* relaxed: a hint for the poller */
         hl_a32_add_relaxed(&m->backlog, (uint32_t)-1);
-        hl_owed_free(o);
+        hl_deferred_free(o);
         n++;
     }
     return n;

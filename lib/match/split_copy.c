@@ -103,7 +103,7 @@ static bool claim_piece(struct hl_split *j, uint64_t generation, uint64_t bytes,
 
 /* ---- The receiver ---- */
 
-static struct hl_split *take_split(struct hl_home *mine, uint32_t *index)
+static struct hl_split *take_split(struct hl_match_part *mine, uint32_t *index)
 {
     /* relaxed: the CAS checks it. */
     uint64_t taken = hl_a64_load_relaxed(&mine->splits_taken);
@@ -118,7 +118,7 @@ static struct hl_split *take_split(struct hl_home *mine, uint32_t *index)
     return NULL;
 }
 
-static void give_split(struct hl_home *mine, uint32_t i)
+static void give_split(struct hl_match_part *mine, uint32_t i)
 {
     /* full: this rank's reads of it come before; pairs with the CAS in take_split. */
     hl_a64_and_full(&mine->splits_taken, ~(UINT64_C(1) << i));
@@ -128,7 +128,7 @@ static void give_split(struct hl_home *mine, uint32_t i)
 static struct hl_split *open_split(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r, const char *to,
                                    struct hl_msg_help *help)
 {
-    struct hl_home *mine = hl_home_of(m, m->node_rank);
+    struct hl_match_part *mine = hl_match_part_of(m, m->node_rank);
     uint64_t n = (uint64_t)r->bytes;
     uint32_t index;
     /* With more threads than CPUs a helper would only take another thread's CPU. */
@@ -171,14 +171,14 @@ static bool leave_rest(struct hl_matcher *m, struct hl_req *r, struct hl_split *
     /* full: publishes the name; the last to count sees all that the other copied. */
     uint64_t done = hl_a64_add_full(&j->done, LEFT); /* `r` may be gone from here on */
     if ((done & FORGOTTEN) != 0) {
-        give_split(hl_home_of(m, m->node_rank), index);
+        give_split(hl_match_part_of(m, m->node_rank), index);
     }
     return done != units || hl_name_take(&m->names, own) == NULL;
 }
 
 enum hl_fetched hl_split_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r, char *to)
 {
-    const struct hl_home *h = hl_home_of(m, p->node);
+    const struct hl_match_part *h = hl_match_part_of(m, p->node);
     uint64_t from = hl_recv_body(r)->fetch.addr, n = (uint64_t)r->bytes, units = units_of(n, unit_of(n));
     struct hl_msg_help help;
     struct hl_split *j = open_split(m, p, r, to, &help);
@@ -199,7 +199,7 @@ enum hl_fetched hl_split_fetch(struct hl_matcher *m, struct hl_peer *p, struct h
     }
     bool failed = hl_a32_load_relaxed(&j->failed) != 0; /* relaxed: the look at `done` ordered it. */
     hl_recv_body(r)->fetch.offered = HL_FETCH_PLAIN;
-    give_split(hl_home_of(m, m->node_rank), index);
+    give_split(hl_match_part_of(m, m->node_rank), index);
     return failed ? HL_FETCHED_NOT : HL_FETCHED;
 }
 
@@ -210,7 +210,7 @@ void hl_split_forget(struct hl_matcher *m, struct hl_req *r)
         return;
     }
     f->offered = HL_FETCH_PLAIN;
-    struct hl_home *mine = hl_home_of(m, m->node_rank);
+    struct hl_match_part *mine = hl_match_part_of(m, m->node_rank);
     /* full: either this thread sees LEFT, or leave_rest sees FORGOTTEN. */
     if ((hl_a64_add_full(&mine->splits[f->addr].done, FORGOTTEN) & LEFT) != 0) {
         give_split(mine, (uint32_t)f->addr);
@@ -308,7 +308,7 @@ int hl_split_help(struct hl_matcher *m)
         return 0;
     }
     const struct hl_msg_help *what = &help->what;
-    struct hl_home *theirs = hl_home_of(m, help->peer->node);
+    struct hl_match_part *theirs = hl_match_part_of(m, help->peer->node);
     struct hl_split *j = &theirs->splits[what->split & (HL_SPLITS - 1)];
     struct copy_piece piece;
     if (!hl_cma_works(m, help->peer) ||

@@ -51,7 +51,7 @@ static bool ask_beyond_gaps(struct hl_net *net, struct hl_port *port)
         struct hl_peer *p = hl_aptr_load_acquire(&net->m->peers[rank]);
         if (p == NULL) {
             /* relaxed: the next poll makes it known */
-            hl_a32_store_relaxed(&net->strange, (uint32_t)rank + 1);
+            hl_a32_store_relaxed(&net->asker, (uint32_t)rank + 1);
         } else if (p->node < 0 && i < p->ports && !net->m->is_dead(rank)) {
             refused |= !tell_numbers(net, port, p, true);
         }
@@ -93,7 +93,7 @@ static void counted(struct hl_net *net, struct hl_port *port, const struct hl_fa
     /* acquire: the record is initialised; pairs with the release in make_far. */
     struct hl_peer *p = hl_aptr_load_acquire(&net->m->peers[h->from]);
     if (p == NULL) {
-        hl_a32_store_relaxed(&net->strange, h->from + 1); /* relaxed: the next poll makes it known */
+        hl_a32_store_relaxed(&net->asker, h->from + 1); /* relaxed: the next poll makes it known */
     } else if (p->node < 0 && i < p->ports) {
         struct count count;
         memcpy(&count, &h->area, sizeof count);
@@ -150,9 +150,9 @@ bool hl_tail_take(struct hl_net *net, struct hl_port *port, const struct hl_far_
     return turn == HL_RX_NEXT || turn == HL_RX_DONE;
 }
 
-void hl_tail_meet(struct hl_net *net)
+void hl_tail_add_asker(struct hl_net *net)
 {
-    uint32_t rank = hl_a32_xchg_acquire(&net->strange, 0); /* acquire: for form, nothing comes with it */
+    uint32_t rank = hl_a32_xchg_acquire(&net->asker, 0); /* acquire: for form, nothing comes with it */
     if (rank != 0) {
         (void)hl_matcher_peer(net->m, (int)rank - 1);
     }

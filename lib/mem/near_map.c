@@ -244,12 +244,12 @@ struct map_round {
 };
 
 /* The watchdog's words for a thread that waits here. Called under the lock. */
-static void tell_wants(const void *arg, struct hl_told *t) HL_NO_TSA
+static void describe_wants(const void *arg, struct hl_wait_desc *t) HL_NO_TSA
 {
     const struct map_round *r = arg;
-    hl_told_say(t, "memory of node peers, whose receive threads hand it out");
+    hl_desc_say(t, "memory of node peers, whose receive threads hand it out");
     for (int i = 0; i < r->n_flying; i++) {
-        hl_told_await(t, hl_job.node_world[r->flying[i]->node_rank]);
+        hl_desc_await(t, hl_job.node_world[r->flying[i]->node_rank]);
     }
 }
 
@@ -313,7 +313,7 @@ int hl_near_map_all(struct hl_near_want *wants, size_t count)
             wait_answer(FULL_WAIT_NS);
             hl_stops_look(hang.since_ns);
             if (hl_hang_is_on()) {
-                hl_hang_look(&hang, NULL, tell_wants, &r);
+                hl_hang_look(&hang, NULL, describe_wants, &r);
             }
         }
     }

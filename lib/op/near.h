@@ -36,12 +36,12 @@ HL_INLINE void hl_near_copy(void *dst, const void *src, size_t len)
 /* ---- atomics ---- */
 
 /* The lock under which elements are updated that no single instruction can update. Near peers, the target
- * itself and its receive thread all take it, so all of a target's memory has ONE lock, in its home. A window
- * keeps such a structure, too, but only to name that home. All zero: free. */
+ * itself and its receive thread all take it, so all of a target's memory has ONE lock, in its part of the
+ * board. A window keeps such a structure, too, but only to name that part. All zero: free. */
 struct hl_near_lock {
-    hl_a32 holder; /* node rank + 1 of the holder; 0: free; atomic */
-    uint32_t home; /* node rank + 1 of the rank in whose home the lock is; 0: this structure is the lock */
-    hl_a32 rows;   /* in a window's structure; 1: nobody updates single elements of it by instructions, so
+    hl_a32 holder;  /* node rank + 1 of the holder; 0: free; atomic */
+    uint32_t owner; /* node rank + 1 of the rank in whose part the lock is; 0: this structure is the lock */
+    hl_a32 rows;    /* in a window's structure; 1: nobody updates single elements of it by instructions, so
                     * loops update rows under the lock. Set before other ranks know the window; the first
                     * rank that uses an instruction clears it for good; atomic */
 };
@@ -60,7 +60,7 @@ struct hl_near_rpc_slot {
 };
 
 /* What a rank has in the node's board for all its windows and heaps. */
-struct hl_near_home {
+struct hl_near_part {
     struct hl_near_lock lock; /* of all the rank's memory */
     hl_a32 overlaid;          /* 1: windows without `rows` reach this memory, too; atomic, set under `lock` */
     struct hl_near_rpc_slot rpc_slots[HL_NEAR_RPC_SLOTS];
@@ -72,8 +72,8 @@ size_t hl_near_board_bytes(int node_size);
 /* Takes these bytes, which were zero before the first rank came, for the homes, before other calls. */
 void hl_near_open(void *board);
 
-/* The home of a node rank. */
-struct hl_near_home *hl_near_home(int node_rank);
+/* A node rank's part of the board. */
+struct hl_near_part *hl_near_part(int node_rank);
 
 /* Waits (spins, yields, naps) until this rank holds the lock. A holder never waits for anything and holds the
  * lock for at most 256 elements, or 16 KiB of a row. If the holder's process has died, the lock is taken over

@@ -17,35 +17,36 @@
 
 uint64_t hl_near_holder_timeout_ns = 100000000;
 
-static struct hl_near_home *homes; /* [node_size], in the board */
+static struct hl_near_part *parts; /* [node_size], in the board */
 
 size_t hl_near_board_bytes(int node_size)
 {
-    return sizeof *homes * (size_t)node_size;
+    return sizeof *parts * (size_t)node_size;
 }
 
 void hl_near_open(void *board)
 {
-    homes = board;
+    parts = board;
 }
 
-struct hl_near_home *hl_near_home(int node_rank)
+struct hl_near_part *hl_near_part(int node_rank)
 {
-    return &homes[node_rank];
+    return &parts[node_rank];
 }
 
-/* NULL: no home is named. Peers can write `home`, so a number that no rank has is ignored. */
-static struct hl_near_home *named_home(const struct hl_near_lock *l)
+/* The part of the board that `l` names; NULL: none. Peers can write `owner`, so a number that no rank has is
+ * ignored. */
+static struct hl_near_part *named_part(const struct hl_near_lock *l)
 {
-    uint32_t number = l->home;
-    return number == 0 || number > (uint32_t)hl_job.node_size ? NULL : &homes[number - 1];
+    uint32_t number = l->owner;
+    return number == 0 || number > (uint32_t)hl_job.node_size ? NULL : &parts[number - 1];
 }
 
-/* The lock to take: that of the home that `l` names, else `l` itself. */
-static struct hl_near_lock *at_home(struct hl_near_lock *l)
+/* The lock to take: that of the part which `l` names, else `l` itself. */
+static struct hl_near_lock *named_lock(struct hl_near_lock *l)
 {
-    struct hl_near_home *home = named_home(l);
-    return home == NULL ? l : &home->lock;
+    struct hl_near_part *part = named_part(l);
+    return part == NULL ? l : &part->lock;
 }
 
 static uint32_t me(void)
@@ -100,7 +101,7 @@ static void wait_long(struct hl_near_lock *l)
 
 void hl_near_lock_take(struct hl_near_lock *l)
 {
-    l = at_home(l);
+    l = named_lock(l);
     hl_stat_rank_add(HL_STAT_RANK_near_locks, 1);
     for (int spins = 0; spins < SPINS; spins++) {
         if (try_take(l)) {
@@ -114,7 +115,7 @@ void hl_near_lock_take(struct hl_near_lock *l)
 void hl_near_lock_leave(struct hl_near_lock *l)
 {
     /* release: publishes the elements; pairs with the acquire in try_take. */
-    hl_a32_store_release(&at_home(l)->holder, 0);
+    hl_a32_store_release(&named_lock(l)->holder, 0);
 }
 
 bool hl_near_rows_take(struct hl_near_lock *l)
@@ -124,10 +125,10 @@ bool hl_near_rows_take(struct hl_near_lock *l)
         return false;
     }
     hl_near_lock_take(l);
-    const struct hl_near_home *home = named_home(l);
+    const struct hl_near_part *part = named_part(l);
     /* relaxed, twice: both flags change only under the lock. */
     bool rows =
-        hl_a32_load_relaxed(&l->rows) != 0 && home != NULL && hl_a32_load_relaxed(&home->overlaid) == 0;
+        hl_a32_load_relaxed(&l->rows) != 0 && part != NULL && hl_a32_load_relaxed(&part->overlaid) == 0;
     if (!rows) {
         hl_near_lock_leave(l);
     }
@@ -146,7 +147,7 @@ void hl_near_end_rows(struct hl_near_lock *l)
 
 void hl_near_overlay(int node_rank)
 {
-    hl_near_lock_take(&homes[node_rank].lock);
-    hl_a32_store_relaxed(&homes[node_rank].overlaid, 1); /* relaxed: read under the lock. */
-    hl_near_lock_leave(&homes[node_rank].lock);
+    hl_near_lock_take(&parts[node_rank].lock);
+    hl_a32_store_relaxed(&parts[node_rank].overlaid, 1); /* relaxed: read under the lock. */
+    hl_near_lock_leave(&parts[node_rank].lock);
 }

@@ -134,7 +134,7 @@ bool hl_prog_sleep(const struct hl_prog_waits *w, uint64_t ns)
     struct hl_prog_door *d = hl_aptr_load_acquire(&door_now); /* acquire: pairs with hl_prog_set_door */
     struct once o = {w, false};
     if (HL_UNLIKELY(hl_prog_tells)) {
-        hl_prog_tell_awaited(w);
+        hl_prog_describe_awaited(w);
     }
     /* acquire: `word` is read before `awaited` is set; pairs with the addition in hl_prog_ring. */
     uint32_t word = hl_a32_load_acquire(&d->word);

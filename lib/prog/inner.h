@@ -24,9 +24,9 @@ bool hl_prog_sleep(const struct hl_prog_waits *w, uint64_t ns);
 bool hl_prog_is_polling(void);
 
 /* hl_prog_tells: the calling thread's wait has lasted for long and was not begun within a pass, so before its
- * next sleep hl_prog_tell_awaited passes the ranks that it waits for to hl_prog_on_long's function. */
+ * next sleep hl_prog_describe_awaited passes the ranks that it waits for to hl_prog_on_long's function. */
 HL_HIDDEN extern HL_THREAD_LOCAL bool hl_prog_tells;
-void hl_prog_tell_awaited(const struct hl_prog_waits *w) HL_COLD;
+void hl_prog_describe_awaited(const struct hl_prog_waits *w) HL_COLD;
 
 /* A thread that has waited. */
 struct hl_prog_thread {

@@ -183,22 +183,22 @@ static bool none_left(void *rest)
     }
 }
 
-static void tell_orphans(const void *arg, struct hl_told *t)
+static void describe_orphans(const void *arg, struct hl_wait_desc *t)
 {
     const struct rest *x = arg;
-    hl_told_say(t, "%s whose requests were freed", x->all ? "operations" : "sends");
+    hl_desc_say(t, "%s whose requests were freed", x->all ? "operations" : "sends");
     hl_mutex_lock(&lock);
     uint64_t n = hl_a64_load_relaxed(&count); /* relaxed: under lock */
     for (uint64_t i = 0; i < n; i++) {
         if (is_orphan_of(orphans[i], x)) {
-            hl_told_say(t, ": ");
-            hl_req_tell(orphans[i], t);
+            hl_desc_say(t, ": ");
+            hl_req_describe(orphans[i], t);
             break;
         }
     }
     hl_mutex_unlock(&lock);
 }
-HL_HANG_TELLS(none_left, tell_orphans);
+HL_HANG_WORDS(none_left, describe_orphans);
 
 void hl_req_quiet(void)
 {

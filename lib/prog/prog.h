@@ -4,7 +4,7 @@
 
 #include "atomic.h"
 #include "attr.h"
-#include "hang.h" /* a condition goes with its words: HL_HANG_TELLS */
+#include "hang.h" /* a condition goes with its words: HL_HANG_WORDS */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -93,7 +93,7 @@ typedef enum hl_prog_armed hl_prog_arm(void *arg);
 bool hl_prog_waits_for_long(uint64_t now_ns);
 
 /* Has a thread that has slept in a wait for more than a second call `fn`, about each second, with the world
- * ranks that it waits for, as far as its condition tells them (HL_HANG_TELLS). NULL: none is called. Any
+ * ranks that it waits for, as far as its condition tells them (HL_HANG_WORDS). NULL: none is called. Any
  * thread. */
 void hl_prog_on_long(void (*fn)(int world));
 

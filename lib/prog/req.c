@@ -54,14 +54,14 @@ int hl_req_start(struct hl_req *r)
     return err;
 }
 
-static hl_req_tell_fn *tellers[HL_REQ_WIN + 1]; /* written while the library opens */
+static hl_req_describe_fn *tellers[HL_REQ_WIN + 1]; /* written while the library opens */
 
-void hl_req_on_tell(enum hl_req_what what, hl_req_tell_fn *tell)
+void hl_req_on_describe(enum hl_req_what what, hl_req_describe_fn *tell)
 {
     tellers[what] = tell;
 }
 
-void hl_req_tell(const struct hl_req *r, struct hl_told *t)
+void hl_req_describe(const struct hl_req *r, struct hl_wait_desc *t)
 {
     static const char *const kinds[] = {"a send",
                                         "a receive",
@@ -78,10 +78,10 @@ void hl_req_tell(const struct hl_req *r, struct hl_told *t)
         tellers[r->what](r, t);
         return;
     }
-    hl_told_say(t, "%s", kinds[r->what]);
+    hl_desc_say(t, "%s", kinds[r->what]);
     if (r->ctx != 0) {
-        hl_told_say(t, ", ");
-        hl_told_comm(t, r->ctx);
+        hl_desc_say(t, ", ");
+        hl_desc_comm(t, r->ctx);
     }
 }
 
@@ -90,11 +90,11 @@ static bool is_request_done(void *arg)
     return hl_req_is_done(arg);
 }
 
-static void tell_one(const void *arg, struct hl_told *t)
+static void describe_one(const void *arg, struct hl_wait_desc *t)
 {
-    hl_req_tell(arg, t);
+    hl_req_describe(arg, t);
 }
-HL_HANG_TELLS(is_request_done, tell_one);
+HL_HANG_WORDS(is_request_done, describe_one);
 
 void hl_req_wait(struct hl_req *r)
 {
@@ -120,7 +120,7 @@ static bool are_requests_done(void *arg)
 }
 
 /* Describes the last request that is open, and says how many there are. */
-static void tell_all(const void *arg, struct hl_told *t)
+static void describe_all(const void *arg, struct hl_wait_desc *t)
 {
     const struct many *m = arg;
     const struct hl_req *last = NULL;
@@ -133,21 +133,21 @@ static void tell_all(const void *arg, struct hl_told *t)
         }
     }
     if (open > 1) {
-        hl_told_say(t, "%zu requests, among them ", open);
+        hl_desc_say(t, "%zu requests, among them ", open);
     }
     if (last != NULL) {
-        hl_req_tell(last, t);
+        hl_req_describe(last, t);
     }
     for (size_t i = 0; open > 1 && i < m->left && t->n - t->first < HL_HANG_RANKS; i++) {
         const struct hl_req *r = m->reqs[i];
         if (r != NULL && hl_req_is_active(r) && !hl_req_is_done(r)) {
-            struct hl_told one = {0};
-            hl_req_tell(r, &one);
-            hl_told_await_all(t, &one);
+            struct hl_wait_desc one = {0};
+            hl_req_describe(r, &one);
+            hl_desc_await_all(t, &one);
         }
     }
 }
-HL_HANG_TELLS(are_requests_done, tell_all);
+HL_HANG_WORDS(are_requests_done, describe_all);
 
 void hl_req_wait_all(size_t n, struct hl_req *const *reqs)
 {

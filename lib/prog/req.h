@@ -285,11 +285,11 @@ HL_INLINE void hl_req_add_parts(struct hl_req *r, uint32_t n)
  * then wake sleeping threads. Any thread. */
 bool hl_req_part_done(struct hl_req *r, int error);
 
-/* hl_req_tell describes an open request for the watchdog: by the function that its owner's module gave to
- * hl_req_on_tell while the library opened, else by its kind. */
-typedef void hl_req_tell_fn(const struct hl_req *r, struct hl_told *t);
-void hl_req_on_tell(enum hl_req_what what, hl_req_tell_fn *tell);
-void hl_req_tell(const struct hl_req *r, struct hl_told *t);
+/* hl_req_describe describes an open request for the watchdog: by the function that its owner's module gave to
+ * hl_req_on_describe while the library opened, else by its kind. */
+typedef void hl_req_describe_fn(const struct hl_req *r, struct hl_wait_desc *t);
+void hl_req_on_describe(enum hl_req_what what, hl_req_describe_fn *tell);
+void hl_req_describe(const struct hl_req *r, struct hl_wait_desc *t);
 
 /* Waits until the request is DONE (hl_prog_wait_rung). */
 void hl_req_wait(struct hl_req *r);

@@ -109,7 +109,8 @@ bool hl_prog_waits_for_long(uint64_t now_ns)
 
 void hl_prog_on_long(void (*fn)(int world))
 {
-    hl_aptr_store_release(&on_long, (void *)(uintptr_t)fn); /* release: pairs with hl_prog_tell_awaited. */
+    hl_aptr_store_release(&on_long,
+                          (void *)(uintptr_t)fn); /* release: pairs with hl_prog_describe_awaited. */
 }
 
 /* A wait at which the watchdog looks, too. */
@@ -131,7 +132,7 @@ static bool look_and_ask(void *arg)
 
 HL_THREAD_LOCAL bool hl_prog_tells;
 
-void hl_prog_tell_awaited(const struct hl_prog_waits *w)
+void hl_prog_describe_awaited(const struct hl_prog_waits *w)
 {
     static HL_THREAD_LOCAL uint64_t told_ns;
     static HL_THREAD_LOCAL int32_t first; /* of many ranks, tells the next ones each time */
@@ -139,14 +140,14 @@ void hl_prog_tell_awaited(const struct hl_prog_waits *w)
     /* acquire: pairs with the release in hl_prog_on_long. */
     void (*fn)(int world) = (void (*)(int))(uintptr_t)hl_aptr_load_acquire(&on_long);
     const struct watched *watched = w->cond == look_and_ask ? w->arg : NULL;
-    struct hl_told t = {.first = first};
+    struct hl_wait_desc t = {.first = first};
     hl_prog_tells = false;
     if (fn == NULL || now - told_ns < LONG_NS) {
         return;
     }
     told_ns = now;
     hl_hang_words(watched != NULL ? watched->cond : w->cond, watched != NULL ? watched->arg : w->arg, &t);
-    for (int i = 0; i < hl_told_ranks(&t); i++) {
+    for (int i = 0; i < hl_desc_ranks(&t); i++) {
         fn(t.ranks[i]);
     }
     first = t.n >= first + HL_HANG_RANKS ? first + HL_HANG_RANKS : 0;

@@ -41,8 +41,8 @@ static bool *reached; /* [size] true: something was sent to that receive endpoin
 static struct {
     int rank;
     unsigned lane;
-} owed[PASS]; /* lanes that wait for an acknowledgement without answers */
-static size_t owed_count;
+} due[PASS]; /* lanes that wait for an acknowledgement without answers */
+static size_t n_due;
 static uint64_t heartbeat; /* peers read it to see whether this rank lives */
 static uint64_t heartbeat_region;
 
@@ -105,34 +105,34 @@ static void answer_lane(const struct hl_rx_sender *s, struct hl_rx_outbound *out
 /* Sends `out` as acknowledgement of all messages that came from the lane. */
 static void acknowledge(struct hl_rx_sender *s, unsigned lane, struct hl_rx_outbound *out, uint32_t count)
 {
-    s->owed = false;
+    s->ack_due = false;
     answer_lane(
         s, out,
         (struct hl_wire_head){.seq = s->applied, .lane = (uint16_t)lane, .len = out->len, .count = count});
 }
 
 /* Sends one acknowledgement to each lane whose messages of this pass had no answers. */
-static void pay_owed(void)
+static void send_due_acks(void)
 {
-    for (size_t i = 0; i < owed_count; i++) {
-        struct hl_rx_sender *s = hl_rx_senders_get(&senders, owed[i].rank, owed[i].lane);
-        struct hl_rx_outbound *out = s != NULL && s->owed ? hl_rx_sends_new() : NULL;
+    for (size_t i = 0; i < n_due; i++) {
+        struct hl_rx_sender *s = hl_rx_senders_get(&senders, due[i].rank, due[i].lane);
+        struct hl_rx_outbound *out = s != NULL && s->ack_due ? hl_rx_sends_new() : NULL;
         if (out != NULL) {
             out->len = sizeof(struct hl_wire_head);
-            out->peer = owed[i].rank;
-            acknowledge(s, owed[i].lane, out, 0);
+            out->peer = due[i].rank;
+            acknowledge(s, due[i].lane, out, 0);
         }
     }
-    owed_count = 0;
+    n_due = 0;
 }
 
 /* Notes that the lane is to get an acknowledgement at the end of this pass. */
-static void owe(struct hl_rx_sender *s, const struct hl_wire_head *head)
+static void ack_at_end(struct hl_rx_sender *s, const struct hl_wire_head *head)
 {
-    if (!s->owed && owed_count < HL_COUNT_OF(owed)) { /* there are places for all completions of a pass */
-        s->owed = true;
-        owed[owed_count].rank = (int)head->from;
-        owed[owed_count++].lane = head->lane;
+    if (!s->ack_due && n_due < HL_COUNT_OF(due)) { /* there are places for all completions of a pass */
+        s->ack_due = true;
+        due[n_due].rank = (int)head->from;
+        due[n_due++].lane = head->lane;
     }
 }
 
@@ -288,7 +288,7 @@ static void message_in(const uint8_t *bytes, size_t len)
         acknowledge(s, head->lane, out, a.count);
     } else {
         hl_rx_sends_recycle(out);
-        owe(s, head);
+        ack_at_end(s, head);
     }
 }
 
@@ -345,7 +345,7 @@ int hl_rx_net_poll(void)
         for (int i = 0; i < n; i++) {
             take_completion(&entries[i]);
         }
-        pay_owed();
+        send_due_acks();
         moved += n >= 0 ? n : read_net_error();
         if (n < (int)HL_COUNT_OF(entries)) {
             break;
@@ -544,7 +544,7 @@ void hl_rx_net_close(void)
         hl_mr_unregister(heartbeat_region);
         heartbeat_region = 0;
     }
-    owed_count = 0;
+    n_due = 0;
     hl_mr_close();
     hl_rx_close_ep(&ep);
     memset(heartbeat_reads, 0, sizeof heartbeat_reads);

@@ -12,7 +12,7 @@ struct hl_rx_sender {
     uint64_t key;     /* 0: the place is free */
     fi_addr_t addr;   /* where its acknowledgements go; valid when known */
     uint64_t applied; /* number of the last message that was handled */
-    bool owed;        /* a message came since the last acknowledgement */
+    bool ack_due;     /* a message came since the last acknowledgement */
     bool known;       /* HELLO was seen */
 };
 

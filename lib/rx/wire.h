@@ -62,7 +62,7 @@ struct hl_wire_hello {
     X(RPC)        /* near only: execute the operation in the sender's request slot `index` (near.h) */       \
     X(REGION)     /* about memory attached to dynamic windows */                                             \
     X(HANG)       /* watchdogs: what a rank waits for */                                                     \
-    X(VERDICT)    /* the result of an agreement */                                                           \
+    X(AGREEMENT)  /* the result of an agreement */                                                           \
     X(NOTICE)     /* free for modules above */                                                               \
     X(SIGNAL)     /* put, then a word is changed as `kind` says (enum hl_wire_signal) */                     \
     X(GONE)       /* the sender counts the receiver as dead, because it was silent */                        \

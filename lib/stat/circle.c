@@ -12,7 +12,7 @@
 #include <string.h>
 
 #define POSTS 8 /* most threads of a rank whose waits are posted */
-#define WORDS (sizeof(struct hl_told) / 8)
+#define WORDS (sizeof(struct hl_wait_desc) / 8)
 #define FAR_RANKS 16                  /* most ranks of other nodes whose answers are kept */
 #define FAR_POSTS 4                   /* most posts of such a rank */
 #define ASK_NS UINT64_C(400000000)    /* between two questions to one rank */
@@ -22,7 +22,7 @@
 #define FIRST 4                       /* of such a circle so many waits are told in words */
 #define SEEN 256                      /* most ranks that a search looks at */
 
-_Static_assert(sizeof(struct hl_told) % 8 == 0, "a post is words");
+_Static_assert(sizeof(struct hl_wait_desc) % 8 == 0, "a post is words");
 
 struct post {
     HL_ALIGNED_LINE hl_a64 number; /* atomic: odd while the post changes; 0 at first */
@@ -47,7 +47,7 @@ struct far {
     uint64_t id;                 /* the window about whose lock it is asked, 0: none */
     int holder;                  /* the rank that holds this lock, or -1 */
     int n;
-    struct hl_told posts[FAR_POSTS];
+    struct hl_wait_desc posts[FAR_POSTS];
 };
 static struct hl_mutex far_lock = HL_MUTEX_INIT;
 static struct far far[FAR_RANKS] HL_GUARDED_BY(far_lock);
@@ -69,7 +69,7 @@ void hl_hang_open(void *board, int world, int node_rank, int ranks, const int *w
 
 /* ---- Posts of this node ---- */
 
-static void write_post(struct post *p, const struct hl_told *t)
+static void write_post(struct post *p, const struct hl_wait_desc *t)
 {
     uint64_t words[WORDS],
         number = hl_a64_load_relaxed(&p->number); /* relaxed: only this thread writes it. */
@@ -84,7 +84,7 @@ static void write_post(struct post *p, const struct hl_told *t)
 }
 
 /* Reads a post; false: there is none, or it is being changed. */
-static bool read_post(const struct post *p, struct hl_told *t)
+static bool read_post(const struct post *p, struct hl_wait_desc *t)
 {
     uint64_t words[WORDS];
     uint64_t number = hl_a64_load_acquire(&p->number); /* acquire: the words; pairs with write_post. */
@@ -109,7 +109,7 @@ static int take_circle_place(void)
     return -1;
 }
 
-void hl_hang_post(int *place, const struct hl_told *t)
+void hl_hang_post(int *place, const struct hl_wait_desc *t)
 {
     if (places == NULL || (*place < 0 && (t == NULL || (*place = take_circle_place()) < 0))) {
         return;
@@ -119,12 +119,12 @@ void hl_hang_post(int *place, const struct hl_told *t)
         write_post(p, t);
         return;
     }
-    write_post(p, &(struct hl_told){0});
+    write_post(p, &(struct hl_wait_desc){0});
     hl_a32_and_full(&taken, ~(1u << *place)); /* full: the empty post is written before the place is free. */
     *place = -1;
 }
 
-static int read_place(const struct circle_place *from, struct hl_told *out, int room)
+static int read_place(const struct circle_place *from, struct hl_wait_desc *out, int room)
 {
     int n = 0;
     for (int i = 0; i < POSTS && n < room; i++) {
@@ -135,9 +135,9 @@ static int read_place(const struct circle_place *from, struct hl_told *out, int 
 
 /* ---- Posts of other nodes ---- */
 
-void hl_hang_serve(void (*fn)(void *arg, const struct hl_told *post), void *arg)
+void hl_hang_serve(void (*fn)(void *arg, const struct hl_wait_desc *post), void *arg)
 {
-    struct hl_told mine[POSTS], none = {0};
+    struct hl_wait_desc mine[POSTS], none = {0};
     int n = places != NULL ? read_place(&places[here], mine, POSTS) : 0;
     fn(arg, &none);
     for (int i = 0; i < n; i++) {
@@ -159,7 +159,7 @@ static struct far *far_of(int world) HL_REQUIRES(far_lock)
     return &far[n_far++];
 }
 
-void hl_hang_heard(int world, const struct hl_told *post)
+void hl_hang_heard(int world, const struct hl_wait_desc *post)
 {
     hl_mutex_lock(&far_lock);
     struct far *f = far_of(world);
@@ -167,7 +167,7 @@ void hl_hang_heard(int world, const struct hl_told *post)
         f->n = 0;
         f->heard_ns = hl_now_ns();
     } else if (f != NULL && f->n < FAR_POSTS) {
-        struct hl_told *t = &f->posts[f->n++];
+        struct hl_wait_desc *t = &f->posts[f->n++];
         *t = *post;
         t->call[sizeof t->call - 1] = t->text[sizeof t->text - 1] = '\0';
     }
@@ -203,7 +203,7 @@ static void ask_far(int world)
 }
 
 /* Reads post `i` of a rank of another node from its last answer; false: there is none, or it is old. */
-static bool read_far(int world, int i, struct hl_told *out)
+static bool read_far(int world, int i, struct hl_wait_desc *out)
 {
     ask_far(world);
     hl_mutex_lock(&far_lock);
@@ -237,7 +237,7 @@ int hl_hang_holder(int world, uint64_t id)
 
 /* ---- Circles ---- */
 
-static bool read_rank(int world, int post, struct hl_told *out)
+static bool read_rank(int world, int post, struct hl_wait_desc *out)
 {
     for (int i = 0; i < node_size; i++) {
         if (node_world[i] == world) {
@@ -250,7 +250,7 @@ static bool read_rank(int world, int post, struct hl_told *out)
 /* A search: the path of waits from this rank's wait on, and all ranks that it has seen. */
 struct wait_way {
     int ranks[DEPTH]; /* the ranks that wait; the first is this rank */
-    struct hl_told waits[DEPTH];
+    struct hl_wait_desc waits[DEPTH];
     int n;
     int seen[SEEN], n_seen;
 };
@@ -275,7 +275,7 @@ static bool search(struct wait_way *w);
  * of no circle. */
 static bool follow_wait(struct wait_way *w)
 {
-    const struct hl_told *t = &w->waits[w->n - 1];
+    const struct hl_wait_desc *t = &w->waits[w->n - 1];
     for (int i = 0; (!t->any || t->n == 1) && i < t->n && i < HL_HANG_RANKS; i++) {
         if (t->ranks[i] == me) {
             return true;
@@ -317,12 +317,12 @@ static void tell_circle(const struct wait_way *w, char *out, size_t cap)
     bool whole = w->n <= TOLD;
     size_t used = 0;
     for (int i = 0; i < w->n && used < cap; i++) {
-        const struct hl_told *wait = &w->waits[i];
+        const struct hl_wait_desc *wait = &w->waits[i];
         int next = i + 1 < w->n ? w->ranks[i + 1] : me;
         const char *comma = i > 0 ? ", " : "";
         if (whole || i < FIRST || i == w->n - 1) {
             used += (size_t)snprintf(out + used, cap - used, "%s%s %d waits for %s %d in %s (%s)", comma,
-                                     hl_told_unit(wait), w->ranks[i], hl_told_unit(wait), next,
+                                     hl_desc_unit(wait), w->ranks[i], hl_desc_unit(wait), next,
                                      wait->call[0] != '\0' ? wait->call : "a call", wait->text);
         } else if (i == FIRST) {
             used += (size_t)snprintf(out + used, cap - used, ", and so on by %d more: %d", w->n - FIRST - 1,
@@ -336,7 +336,7 @@ static void tell_circle(const struct wait_way *w, char *out, size_t cap)
     }
 }
 
-bool hl_hang_circle(const struct hl_told *t, char *out, size_t cap)
+bool hl_hang_circle(const struct hl_wait_desc *t, char *out, size_t cap)
 {
     static struct hl_mutex lock = HL_MUTEX_INIT;
     static struct wait_way w HL_GUARDED_BY(lock); /* static: it is large, and stacks may be small */
@@ -366,10 +366,10 @@ void hl_hang_fence(void)
     }
 }
 
-void hl_hang_tell_fence(const void *absent, struct hl_told *t)
+void hl_hang_describe_fence(const void *absent, struct hl_wait_desc *t)
 {
-    const struct hl_told *said = absent;
-    hl_told_say(t, "all ranks of the job, which meet at the launcher");
+    const struct hl_wait_desc *said = absent;
+    hl_desc_say(t, "all ranks of the job, which meet at the launcher");
     if (said != NULL && said->n > 0) {
         t->n = said->n;
         memcpy(t->ranks, said->ranks, sizeof t->ranks);
@@ -381,6 +381,6 @@ void hl_hang_tell_fence(const void *absent, struct hl_told *t)
     uint64_t mine = hl_a64_load_relaxed(&places[here].fences); /* relaxed: only a count. */
     for (int i = 0; i < node_size; i++) {
         /* relaxed: only a count. */
-        hl_told_await(t, hl_a64_load_relaxed(&places[i].fences) < mine ? node_world[i] : -1);
+        hl_desc_await(t, hl_a64_load_relaxed(&places[i].fences) < mine ? node_world[i] : -1);
     }
 }

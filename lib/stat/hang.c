@@ -34,7 +34,7 @@ extern const struct hl_hang_row __stop_hl_hangs[] __attribute__((weak, visibilit
 
 /* ---- Words ---- */
 
-void hl_told_say(struct hl_told *t, const char *fmt, ...)
+void hl_desc_say(struct hl_wait_desc *t, const char *fmt, ...)
 {
     size_t used = strnlen(t->text, sizeof t->text - 1);
     va_list args;
@@ -43,10 +43,10 @@ void hl_told_say(struct hl_told *t, const char *fmt, ...)
     va_end(args);
 }
 
-void hl_told_await(struct hl_told *t, int world)
+void hl_desc_await(struct hl_wait_desc *t, int world)
 {
     bool known = world < 0;
-    for (int i = 0; i < hl_told_ranks(t); i++) {
+    for (int i = 0; i < hl_desc_ranks(t); i++) {
         known = known || t->ranks[i] == world;
     }
     if (!known && t->n >= t->first && t->n - t->first < HL_HANG_RANKS) {
@@ -55,49 +55,49 @@ void hl_told_await(struct hl_told *t, int world)
     t->n += !known;
 }
 
-int hl_told_ranks(const struct hl_told *t)
+int hl_desc_ranks(const struct hl_wait_desc *t)
 {
     int more = t->n - t->first;
     return more < 0 ? 0 : more < HL_HANG_RANKS ? more : HL_HANG_RANKS;
 }
 
-void hl_told_await_all(struct hl_told *t, const struct hl_told *from)
+void hl_desc_await_all(struct hl_wait_desc *t, const struct hl_wait_desc *from)
 {
     for (int i = 0; i < from->n && i < HL_HANG_RANKS; i++) {
-        hl_told_await(t, from->ranks[i]);
+        hl_desc_await(t, from->ranks[i]);
     }
 }
 
-const char *hl_told_unit(const struct hl_told *t)
+const char *hl_desc_unit(const struct hl_wait_desc *t)
 {
     return strncmp(t->call, "shmem", 5) == 0 ? "PE" : "rank";
 }
 
-void hl_told_comm(struct hl_told *t, uint64_t ctx)
+void hl_desc_comm(struct hl_wait_desc *t, uint64_t ctx)
 {
     char name[64] = "";
     if (hl_hang_names.comm != NULL) {
         hl_hang_names.comm(ctx, name, sizeof name);
     }
-    hl_told_say(t, "%s", name[0] != '\0' ? name : "a communicator without a name");
+    hl_desc_say(t, "%s", name[0] != '\0' ? name : "a communicator without a name");
 }
 
-void hl_told_peer(struct hl_told *t, uint64_t ctx, int rank)
+void hl_desc_peer(struct hl_wait_desc *t, uint64_t ctx, int rank)
 {
     if (hl_hang_names.world == NULL) {
         return;
     }
     if (rank != MPI_ANY_SOURCE) {
-        hl_told_await(t, hl_hang_names.world(ctx, rank));
+        hl_desc_await(t, hl_hang_names.world(ctx, rank));
         return;
     }
     t->any = 1;
     for (int i = 0, world; (world = hl_hang_names.world(ctx, i)) >= 0; i++) {
-        hl_told_await(t, world);
+        hl_desc_await(t, world);
     }
 }
 
-static hl_hang_tell *tell_of(bool (*cond)(void *arg))
+static hl_hang_describe *tell_of(bool (*cond)(void *arg))
 {
     for (const struct hl_hang_row *r = __start_hl_hangs; r != __stop_hl_hangs; r++) {
         if (r->cond == cond) {
@@ -183,14 +183,14 @@ void hl_hang_call(char *out, size_t cap)
 }
 
 /* Writes the ranks: "; for rank 1", "; for ranks 1, 2 and 5 more", "; for any of PEs 1, 2". */
-static void say_ranks(const struct hl_told *t, char *out, size_t cap)
+static void describe_ranks(const struct hl_wait_desc *t, char *out, size_t cap)
 {
     int shown = t->n < HL_HANG_RANKS ? t->n : HL_HANG_RANKS;
     int used = 0;
     out[0] = '\0';
     if (t->n > 0) {
         used =
-            snprintf(out, cap, "; for %s%s%s", t->any ? "any of " : "", hl_told_unit(t), t->n > 1 ? "s" : "");
+            snprintf(out, cap, "; for %s%s%s", t->any ? "any of " : "", hl_desc_unit(t), t->n > 1 ? "s" : "");
     }
     for (int i = 0; i < shown && (size_t)used < cap; i++) {
         used += snprintf(out + used, cap - (size_t)used, "%s %d", i > 0 ? "," : "", t->ranks[i]);
@@ -213,10 +213,10 @@ void hl_hang_end(struct hl_hang *h)
     hl_hang_post(&h->post, NULL);
 }
 
-static void say_wait(const struct hl_told *t, uint64_t ns)
+static void describe_wait(const struct hl_wait_desc *t, uint64_t ns)
 {
     char ranks[128], counters[1024];
-    say_ranks(t, ranks, sizeof ranks);
+    describe_ranks(t, ranks, sizeof ranks);
     hl_stat_words(counters, sizeof counters);
     hl_log(HL_LOG_ERROR, "watchdog: thread %ld has waited %.0f s in %s: %s%s", syscall(SYS_gettid),
            (double)ns / 1e9, t->call[0] != '\0' ? t->call : "a call of the library",
@@ -224,15 +224,15 @@ static void say_wait(const struct hl_told *t, uint64_t ns)
     hl_log(HL_LOG_ERROR, "watchdog: counters so far:%s", counters);
 }
 
-void hl_hang_words(bool (*cond)(void *arg), const void *arg, struct hl_told *t)
+void hl_hang_words(bool (*cond)(void *arg), const void *arg, struct hl_wait_desc *t)
 {
-    hl_hang_tell *tell = tell_of(cond);
+    hl_hang_describe *tell = tell_of(cond);
     if (tell != NULL) {
         tell(arg, t);
     }
 }
 
-void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_tell *tell, const void *arg)
+void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_describe *tell, const void *arg)
 {
     static HL_THREAD_LOCAL bool looking; /* a wait within a look is not looked at */
     uint64_t now = hl_now_ns();
@@ -241,7 +241,7 @@ void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_tell *tell
         return;
     }
     looking = true;
-    struct hl_told t = {0};
+    struct hl_wait_desc t = {0};
     tell = tell != NULL ? tell : tell_of(cond);
     hl_hang_call(t.call, sizeof t.call);
     if (tell != NULL) {
@@ -249,7 +249,7 @@ void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_tell *tell
     }
     hl_hang_post(&h->post, &t);
     if (now >= h->said_ns) {
-        say_wait(&t, now - h->since_ns);
+        describe_wait(&t, now - h->since_ns);
         h->said_ns += h->said_ns - h->since_ns;
         h->found = false;
     }
@@ -263,11 +263,11 @@ void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_tell *tell
     looking = false;
 }
 
-void hl_hang_watch_fence(struct hl_hang *h, const struct hl_told *absent)
+void hl_hang_watch_fence(struct hl_hang *h, const struct hl_wait_desc *absent)
 {
     hl_stops_look(h->since_ns);
     if (hl_hang_is_on()) {
-        hl_hang_look(h, NULL, hl_hang_tell_fence, absent);
+        hl_hang_look(h, NULL, hl_hang_describe_fence, absent);
     }
 }
 

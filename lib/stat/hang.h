@@ -21,7 +21,7 @@
 #define HL_HANG_RANKS 6
 
 /* A wait in words. It travels between ranks, so it has no pointers. */
-struct hl_told {
+struct hl_wait_desc {
     int32_t n;                    /* number of awaited ranks, with those that `ranks` has no room for */
     int32_t any;                  /* 1: one of these ranks is enough to end the wait */
     int32_t asked;                /* 1 + the rank whose receive thread owes an answer, 0: none */
@@ -32,36 +32,36 @@ struct hl_told {
 };
 
 /* Puts a wait into words; `arg` is its condition's argument. On the waiting thread, which holds no lock. */
-typedef void hl_hang_tell(const void *arg, struct hl_told *t);
+typedef void hl_hang_describe(const void *arg, struct hl_wait_desc *t);
 
 struct hl_hang_row {
     bool (*cond)(void *arg);
-    hl_hang_tell *tell;
+    hl_hang_describe *tell;
 };
 
 /* Declares the row of a condition. Stands at file scope, behind both functions. */
-#define HL_HANG_TELLS(cond, tell)                                                                            \
+#define HL_HANG_WORDS(cond, tell)                                                                            \
     static const struct hl_hang_row cond##_row __attribute__((used, section("hl_hangs"))) = {cond, tell}
 
 /* Appends words to the text; what does not fit is cut off. */
-void hl_told_say(struct hl_told *t, const char *fmt, ...) HL_PRINTF(2, 3);
+void hl_desc_say(struct hl_wait_desc *t, const char *fmt, ...) HL_PRINTF(2, 3);
 
 /* Adds a rank that is waited for, unless it is there already; -1 adds none. The second call adds those
  * of another wait. */
-void hl_told_await(struct hl_told *t, int world);
-void hl_told_await_all(struct hl_told *t, const struct hl_told *from);
+void hl_desc_await(struct hl_wait_desc *t, int world);
+void hl_desc_await_all(struct hl_wait_desc *t, const struct hl_wait_desc *from);
 
 /* Number of entries of `ranks` in use. */
-int hl_told_ranks(const struct hl_told *t);
+int hl_desc_ranks(const struct hl_wait_desc *t);
 
 /* "PE" in a call of OpenSHMEM, else "rank". */
-const char *hl_told_unit(const struct hl_told *t);
+const char *hl_desc_unit(const struct hl_wait_desc *t);
 
 /* Appends the name of the communicator of a context. */
-void hl_told_comm(struct hl_told *t, uint64_t ctx);
+void hl_desc_comm(struct hl_wait_desc *t, uint64_t ctx);
 
 /* Adds a rank of that communicator as waited for; MPI_ANY_SOURCE: any one of its members. */
-void hl_told_peer(struct hl_told *t, uint64_t ctx, int rank);
+void hl_desc_peer(struct hl_wait_desc *t, uint64_t ctx, int rank);
 
 /* Functions of modules above, set while opening. */
 struct hl_hang_names {
@@ -94,11 +94,11 @@ void hl_hang_end(struct hl_hang *h);
 /* Called at intervals while the wait lasts. After HOTLANE_WATCHDOG seconds it posts and tells the wait,
  * then tells it at twice that time, and so on, and looks for circles. `tell` NULL: the condition's row
  * is looked for. */
-void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_tell *tell, const void *arg);
+void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_describe *tell, const void *arg);
 
 /* Puts the wait of this condition into words, also without a watchdog; *t is unchanged when there are
  * no words. */
-void hl_hang_words(bool (*cond)(void *arg), const void *arg, struct hl_told *t);
+void hl_hang_words(bool (*cond)(void *arg), const void *arg, struct hl_wait_desc *t);
 
 /* Writes the calling thread's call, "MPI_Recv" or "shmem_quiet"; "" when it is not known. */
 void hl_hang_call(char *out, size_t cap);
@@ -117,10 +117,10 @@ void hl_hang_open(void *board, int world, int node_rank, int node_size, const in
 
 /* Answers a rank that asks: calls `fn` with an empty post, whose n is 0, then with each post of this
  * rank. Any thread. */
-void hl_hang_serve(void (*fn)(void *arg, const struct hl_told *post), void *arg);
+void hl_hang_serve(void (*fn)(void *arg, const struct hl_wait_desc *post), void *arg);
 
 /* Takes the posts of such an answer from a rank of another node, in this order. Any thread. */
-void hl_hang_heard(int world, const struct hl_told *post);
+void hl_hang_heard(int world, const struct hl_wait_desc *post);
 
 /* Takes the answer which rank holds its lock of a window, -1: none. Any thread. */
 void hl_hang_heard_holder(int world, uint64_t id, int holder);
@@ -131,20 +131,20 @@ int hl_hang_holder(int world, uint64_t id);
 
 /* Posts a wait at *place; -1: at a new one, which *place becomes (it stays -1 when all are taken). `t` NULL:
  * takes the post away. */
-void hl_hang_post(int *place, const struct hl_told *t);
+void hl_hang_post(int *place, const struct hl_wait_desc *t);
 
 /* Looks for a circle that begins with this rank's wait `t`. Returns true and writes its words, or "" when
  * another rank tells it: of a large circle the lowest rank speaks for all. */
-bool hl_hang_circle(const struct hl_told *t, char *out, size_t cap);
+bool hl_hang_circle(const struct hl_wait_desc *t, char *out, size_t cap);
 
 /* Counts a fence of the job; called before each one, so that absent ranks are known. */
 void hl_hang_fence(void);
 
-/* Puts the wait in a fence into words (a hl_hang_tell); `absent`: as hl_hang_watch_fence takes it. */
-void hl_hang_tell_fence(const void *absent, struct hl_told *t);
+/* Puts the wait in a fence into words (a hl_hang_describe); `absent`: as hl_hang_watch_fence takes it. */
+void hl_hang_describe_fence(const void *absent, struct hl_wait_desc *t);
 
 /* Called at intervals while a fence waits, with or without a watchdog. `absent`: ranks that the launcher
  * waits for, of which n, any and ranks are used; NULL, or n 0: it does not say. */
-void hl_hang_watch_fence(struct hl_hang *h, const struct hl_told *absent);
+void hl_hang_watch_fence(struct hl_hang *h, const struct hl_wait_desc *absent);
 
 #endif

@@ -1,4 +1,4 @@
-/* The helper that opens lanes (lib/lane/warm.c) as a thread of the stories of test_lane.c: the linker
+/* The helper that opens lanes (lib/lane/open_async.c) as a thread of the stories of test_lane.c: the linker
  * (--wrap) has it started by whoever plays it, and nobody sleeps or waits for a mutex but by a pause. */
 #ifndef LANE_HELPER_H
 #define LANE_HELPER_H

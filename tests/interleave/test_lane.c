@@ -31,7 +31,8 @@ struct shape {
     bool sweep;           /* two lanes have idle bits for rank 1, whose flushes sweep */
     bool tick;            /* the last thread is the receive thread */
     bool again;           /* small puts and gets by the short ways; all threads use one window */
-    bool guests; /* the second lane is opened by the helper, the last thread; others are guests meanwhile */
+    bool
+        borrowers; /* the second lane is opened by the helper, the last thread; others are borrowers meanwhile */
 };
 
 struct story {
@@ -93,7 +94,7 @@ static void start(struct story *s) HL_NO_TSA
     ck_assert_int_eq(hl_pool_open(&hl_pool, s->shape.lanes, RANKS), 0);
     hl_pool.chain = s->shape.chain;
     hl_a32_store_relaxed(&hl_pool.next, 1); /* relaxed: one thread; the next one's home is the second lane. */
-    for (uint32_t i = 0; i < (s->shape.guests ? 1 : s->shape.lanes); i++) {
+    for (uint32_t i = 0; i < (s->shape.borrowers ? 1 : s->shape.lanes); i++) {
         struct hl_lane *lane = hl_pool.lanes[i];
         ck_assert(hl_lease_try(&lane->lease));
         ck_assert_int_eq(hl_lane_make_ready(lane), 0);
@@ -276,7 +277,7 @@ static void act(void *arg, int me)
             (void)hl_pool_tick(&hl_pool);
             hl_pause();
         }
-    } else if (s->shape.guests && me == THREADS - 1) {
+    } else if (s->shape.borrowers && me == THREADS - 1) {
         help_until(THREADS - 1);
     } else {
         issue_and_flush(s, me);
@@ -306,11 +307,11 @@ static void check_end(struct story *s)
         PROMISE(lane->lease.held.v == 0 && lane->lease.wanted.v == 0 && lane->tail.v == lane->issued.v,
                 "seed %llu: lane %u is not free", (unsigned long long)s->seed, i);
     }
-    if (s->shape.guests) {
-        PROMISE(hl_a64_load_relaxed(&hl_pool.coming) == 0 && hl_a64_load_relaxed(&hl_pool.opened) == 3,
+    if (s->shape.borrowers) {
+        PROMISE(hl_a64_load_relaxed(&hl_pool.opening) == 0 && hl_a64_load_relaxed(&hl_pool.opened) == 3,
                 "seed %llu: the second lane did not come",
                 (unsigned long long)s->seed); /* relaxed: one thread */
-        hl_warm_stop();
+        hl_lane_open_async_stop();
     }
     stop(s);
 }
@@ -323,8 +324,8 @@ static const struct shape shapes[] = {
     {.lanes = 2, .chain = 64, .again = true},
     {.lanes = 1, .chain = 64, .again = true},
     {.lanes = 2, .chain = 64, .tick = true},
-    {.lanes = 2, .guests = true},
-    {.lanes = 2, .chain = 64, .guests = true},
+    {.lanes = 2, .borrowers = true},
+    {.lanes = 2, .chain = 64, .borrowers = true},
     {.lanes = 2, .chain = 64, .sweep = true},
     {.lanes = 1, .full = true},
     {.lanes = 1, .chain = 64, .full = true},

@@ -90,27 +90,27 @@ static const struct {
             {HL_BASIC_F64, 8, 8, true, false},  {HL_BASIC_F64, 4, 9, true, false},
             {HL_BASIC_F64, 0, 9, true, true}};
 
-/* The home of the one rank of this node. */
-static struct hl_near_home *own_home(void)
+/* The part of the one rank of this node. */
+static struct hl_near_part *own_part(void)
 {
-    static struct hl_near_home home;
+    static struct hl_near_part part;
     hl_job.node_size = 1;
-    hl_near_open(&home);
-    return &home;
+    hl_near_open(&part);
+    return &part;
 }
 
 START_TEST(fetch_and_add_gives_each_value_once)
 {
-    struct hl_near_home *home = own_home();
+    struct hl_near_part *part = own_part();
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         struct sum s = {.basic = ways[_i].basic,
                         .shift = ways[_i].shift,
                         .row = ways[_i].row,
                         .all = ways[_i].all,
-                        .lock = {.home = 1, .rows = {ways[_i].held}}};
+                        .lock = {.owner = 1, .rows = {ways[_i].held}}};
         ck_assert_int_eq(hl_interleave_run(seed, THREADS, add, &s), 0);
         check_fetched(&s, seed);
-        ck_assert_uint_eq(home->lock.holder.v, 0);
+        ck_assert_uint_eq(part->lock.holder.v, 0);
         /* Singles end the rows, where they need no lock themselves; rows alone do not. */
         ck_assert_uint_eq(s.lock.rows.v, ways[_i].held && (ways[_i].all || ways[_i].shift % 8 != 0));
     }
@@ -118,7 +118,7 @@ START_TEST(fetch_and_add_gives_each_value_once)
 END_TEST
 
 /* A window that knows nothing of rows comes over the same memory: its lock is another one with the same
- * home. */
+ * part. */
 static void add_by_two_windows(void *arg, int thread)
 {
     struct sum *s = arg;
@@ -138,11 +138,11 @@ static void add_by_two_windows(void *arg, int thread)
 
 START_TEST(rows_end_where_another_window_comes_over_them)
 {
-    struct hl_near_home *home = own_home();
+    struct hl_near_part *part = own_part();
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
-        struct sum s[2] = {{.basic = HL_BASIC_I64, .row = 9, .all = true, .lock = {.home = 1, .rows = {1}}},
-                           {.basic = HL_BASIC_I64, .lock = {.home = 1}}};
-        home->overlaid = (hl_a32){0};
+        struct sum s[2] = {{.basic = HL_BASIC_I64, .row = 9, .all = true, .lock = {.owner = 1, .rows = {1}}},
+                           {.basic = HL_BASIC_I64, .lock = {.owner = 1}}};
+        part->overlaid = (hl_a32){0};
         ck_assert_int_eq(hl_interleave_run(seed, THREADS, add_by_two_windows, s), 0);
         check_fetched(s, seed);
     }

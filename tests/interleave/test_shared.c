@@ -58,13 +58,13 @@ static void post(struct hl_shared *m, int op)
     char *room = hl_shared_room(m);
     hl_any64_store_relaxed(room, value(m->me, op));
     hl_any64_store_relaxed(room + bytes(op) - 8, value(m->me, op));
-    hl_shared_post(m, HL_NOTE_DATA, bytes(op), NULL);
+    hl_shared_post(m, HL_CELL_DATA, bytes(op), NULL);
     hl_shared_wake_all(m);
 }
 
 static void read_one(struct story *s, struct hl_shared *m, int from, int op)
 {
-    const struct hl_note *note = hl_shared_await(m, from);
+    const struct hl_cell *note = hl_shared_await(m, from);
     if (s->plant == EARLY_END) {
         hl_shared_end(m);
     }

@@ -403,7 +403,7 @@ class Callbacks:
                 self.bind((callee, parameters[n]), values)
             elif callee in self.pointers:
                 self.handed.append((self.name_of(s, i - 1), n, values))
-            elif callee == "HL_HANG_TELLS" and n == 1:
+            elif callee == "HL_HANG_WORDS" and n == 1:
                 self.bind(("field", "tell"), values)
             elif callee not in self.known:
                 self.outside[callee] |= {(function, v) for v in values if isinstance(v, str)}

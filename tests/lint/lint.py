@@ -130,11 +130,11 @@ def provider_names(text):
 
 
 def silent_waits(code):
-    """Waits that the watchdog could not put into words: of a condition without HL_HANG_TELLS in the same file, or by a
+    """Waits that the watchdog could not put into words: of a condition without HL_HANG_WORDS in the same file, or by a
     call of its own that may last. Those that end by themselves, or look at the watchdog, are named here."""
     known = {"lib/prog/wait.c": "how the one routine waits", "lib/prog/door.c": "how it sleeps",
              "lib/op/near_lock.c": "whoever holds it copies, or is dead",
-             "lib/mem/near_map.c": "hl_hang_look", "lib/boot/": "hl_hang_look; PMIx waits by itself", "lib/lane/warm.c": "a helper thread",
+             "lib/mem/near_map.c": "hl_hang_look", "lib/boot/": "hl_hang_look; PMIx waits by itself", "lib/lane/open_async.c": "a helper thread",
              "lib/match/port.c": "owners of ports wait for nobody", "lib/rx/mr.c": "a second in all", "shmem/parts.c": "one nap", "shmem/alloc.c": "one nap",
              "lib/base/atomic_directory.c": "for the baton"}
     places = []
@@ -142,7 +142,7 @@ def silent_waits(code):
         if not name.startswith(LIBRARY) or not name.endswith(".c"):
             continue
         text = "\n".join(lines)
-        told = set(re.findall(r"HL_HANG_TELLS\(\s*(\w+)", text))
+        told = set(re.findall(r"HL_HANG_WORDS\(\s*(\w+)", text))
         for found in re.finditer(r"\bhl_prog_wait(?:_rung|_slow)?\s*\(\s*(\w+)\s*,", text):
             if found.group(1) not in told:
                 places.append(f"{name}:{text.count(chr(10), 0, found.start()) + 1} {found.group(1)}")
@@ -167,7 +167,12 @@ OLD_WORDS = {"pulse|feel_\\w+|felt_\\w+|feelers?": "heartbeat",
              "joint|joints": "split copy",
              "spot|spots": "target address",
              "zip|zips": "layout iterator",
-             "patience": "stall timer, timeout"}
+             "patience": "stall timer, timeout",
+             r"hl_told\w*": "hl_wait_desc, describe",
+             r"verdicts?|hl_verdict\w*": "agreement, of members; post status, of a lane",
+             r"hl_(?:near_)?home\w*": "part of the board",
+             r"hl_owed\w*|pay_owed": "deferred; acknowledgement that is due",
+             r"guests?|hl_warm\w*": "borrower; lane that is opened in the background"}
 # What users see keeps its name: statistics.
 KEPT_WORDS = r"\b(?:HL_STAT_RANK_)?(?:chokes|trays|bytes_trays|shelf_gets)\b"
 

@@ -745,7 +745,7 @@ active [THREADS] proctype worker()
 
 /* C: hl_pool_tick (lib/lane/send.c), look_after (lib/lane/send.c) -- the receive thread, by try-lock: what brings the
  * rest to the target when nobody calls any more
- * C: warm (lib/lane/warm.c), step_warm (lib/lane/warm.c) -- the helper that connects lanes, by try-lock too: a ping takes no
+ * C: connect_lane (lib/lane/open_async.c), step_open_async (lib/lane/open_async.c) -- the helper that connects lanes, by try-lock too: a ping takes no
  * slot, so all that it does here is to read the queue */
 #define TICKS(l) (FREE(l) && (((TICK || ALL_OVER) && CHAINED(l)) || (TICK && PENDING(l))))
 #define LANE lane[THREADS]

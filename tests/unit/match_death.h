@@ -128,14 +128,14 @@ END_TEST
 START_TEST(what_a_dead_rank_has_claimed_is_passed_over)
 {
     open_mortals(1, true);
-    struct hl_home *home = hl_home_of(&ranks[0], 0);
+    struct hl_match_part *part = hl_match_part_of(&ranks[0], 0);
     uint64_t claimed;
     int got = -1, word = 42;
     struct hl_req *req;
     struct hl_recv r = receiving(2, 0, &got, sizeof(got));
-    ck_assert_ptr_nonnull(hl_ring_claim(&ranks[1], home, 0, &claimed));
-    ck_assert_ptr_nonnull(hl_ring_claim(&ranks[1], home, 0, &claimed));
-    struct hl_ring_slot *slow = hl_ring_claim(&ranks[2], home, 0, &claimed);
+    ck_assert_ptr_nonnull(hl_ring_claim(&ranks[1], part, 0, &claimed));
+    ck_assert_ptr_nonnull(hl_ring_claim(&ranks[1], part, 0, &claimed));
+    struct hl_ring_slot *slow = hl_ring_claim(&ranks[2], part, 0, &claimed);
     kill_rank_1();
     ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &r, &req), 0);
     for (int i = 0; i < 20; i++) {
@@ -148,7 +148,7 @@ START_TEST(what_a_dead_rank_has_claimed_is_passed_over)
     slow->head =
         (struct hl_msg_head){.ctx = 8, .src = 2, .len = sizeof(word), .kind = HL_MSG_EAGER, .from = 2};
     memcpy(slow->area.data, &word, sizeof(word));
-    hl_ring_publish(home, slow, claimed);
+    hl_ring_publish(part, slow, claimed);
     hl_req_wait(req);
     ck_assert_int_eq(hl_req_finish(req, MPI_STATUS_IGNORE), 0);
     ck_assert_int_eq(got, 42);
@@ -183,7 +183,7 @@ static void open_far(struct hl_matcher *m, struct hl_net *net, struct hl_port *p
     *p = (struct hl_peer){.world = 1, .node = -1, .ports = 2, .lock = HL_MUTEX_INIT};
     p->state = &p->far_state;
     p->tail = &p->head;
-    p->owed_tail = &p->owed;
+    p->deferred_tail = &p->deferred;
     m->far_list[0] = p;
     hl_a32_store_relaxed(&m->n_far, 1); /* relaxed, both: one thread */
     hl_aptr_store_relaxed(&m->peers[1], p);
@@ -226,7 +226,7 @@ START_TEST(what_a_ports_owner_may_handle_is_left_to_him)
     }
     ck_assert_int_eq(hl_req_finish(asked, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
     ck_assert_int_eq(hl_req_finish(sent, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
-    void *homes = m.homes;
+    void *homes = m.parts;
     hl_matcher_close(&m);
     free(homes);
     hl_req_close();
@@ -280,7 +280,7 @@ START_TEST(a_ports_message_that_is_refused_is_kept_or_told)
     }
     ck_assert_ptr_null(port[0].tx);
     free(only);
-    void *homes = m.homes;
+    void *homes = m.parts;
     hl_matcher_close(&m);
     free(homes);
     hl_req_close();
@@ -308,7 +308,7 @@ START_TEST(an_end_does_not_wait_for_messages_to_the_dead)
     flying[1][0] = 1;
     hl_a32_store_relaxed(&port[1].in_flight, 1);
     ck_assert(!hl_matcher_idle(&m));
-    void *homes = m.homes;
+    void *homes = m.parts;
     hl_matcher_close(&m);
     free(homes);
     hl_req_close();

@@ -101,7 +101,8 @@ START_TEST(receivers_do_without_senders_and_these_come_late)
     }
     ck_assert_uint_eq(helped(), before);
     ck_assert(b.in[0] == 0 && b.in[BOTH_BYTES - 1] == 0);
-    ck_assert_uint_eq(hl_a64_load_relaxed(&hl_home_of(&ranks[0], 0)->splits_taken), 0); /* relaxed: alone */
+    ck_assert_uint_eq(hl_a64_load_relaxed(&hl_match_part_of(&ranks[0], 0)->splits_taken),
+                      0); /* relaxed: alone */
     ck_assert_int_eq(hl_matcher_isend(&ranks[0], &self, &req), 0);
     struct hl_recv r = receiving(0, 0, b.in, BOTH_BYTES);
     ck_assert_int_eq(hl_matcher_recv(&ranks[0], &r, MPI_STATUS_IGNORE), 0);
@@ -117,7 +118,7 @@ END_TEST
 /* Claims the last page of the first split copy in the sender's place. False: it is too late. */
 static bool claim_and_keep(struct both *b)
 {
-    struct hl_split *j = &hl_home_of(&ranks[0], 0)->splits[0];
+    struct hl_split *j = &hl_match_part_of(&ranks[0], 0)->splits[0];
     while (hl_a32_load_acquire(&b->over) == 0) {       /* acquire: as said in receive_both */
         uint64_t word = hl_a64_load_relaxed(&j->left); /* relaxed: the CAS checks it */
         if ((word >> 12 & 0xfff) > (word & 0xfff) && hl_a64_cas_full(&j->left, &word, word - (1 << 12))) {
@@ -157,7 +158,8 @@ START_TEST(a_sender_that_dies_while_it_copies_is_named)
             hl_prog_unregister(hl_matcher_poll, &ranks[1]);
         }
     }
-    ck_assert_uint_eq(hl_a64_load_relaxed(&hl_home_of(&ranks[0], 0)->splits_taken), 0); /* relaxed: alone */
+    ck_assert_uint_eq(hl_a64_load_relaxed(&hl_match_part_of(&ranks[0], 0)->splits_taken),
+                      0); /* relaxed: alone */
     drop_both(&b);
     close_ranks();
     hl_prog_crowd(1, 0); /* as it was */

@@ -562,8 +562,8 @@ END_TEST
 #include "lane_goals.h"
 #include "lane_lost.h"
 #include "lane_nested.h"
+#include "lane_open_async.h"
 #include "lane_own.h"
-#include "lane_warm.h"
 
 static Suite *make_suite(void)
 {

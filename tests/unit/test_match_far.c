@@ -36,7 +36,7 @@ static void meet_myself(void)
     *p = (struct hl_peer){.world = 1, .node = -1, .ports = PORTS, .lock = HL_MUTEX_INIT};
     p->state = &p->far_state;
     p->tail = &p->head;
-    p->owed_tail = &p->owed;
+    p->deferred_tail = &p->deferred;
     for (int i = 0; i < PORTS; i++) {
         uint64_t name;
         memcpy(&name, m.net->port[i].ep.name, sizeof(name));
@@ -72,7 +72,7 @@ static void open_net(bool any_order)
 
 static void close_net(void)
 {
-    void *homes = m.homes;
+    void *homes = m.parts;
     hl_prog_unregister(hl_matcher_poll, &m);
     hl_net_close(&m);
     hl_matcher_close(&m);

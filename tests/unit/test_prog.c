@@ -253,10 +253,10 @@ static void note_awaited(int world)
     awaited[n_awaited++ % 8] = world;
 }
 
-static void tell_two(const void *unused, struct hl_told *t)
+static void describe_two(const void *unused, struct hl_wait_desc *t)
 {
     (void)unused;
-    hl_told_await(t, 5);
+    hl_desc_await(t, 5);
     t->asked = 1 + 7;
 }
 
@@ -264,7 +264,7 @@ static bool is_noted(void *until_ns)
 {
     return is_time(until_ns) || n_awaited > 0;
 }
-HL_HANG_TELLS(is_noted, tell_two);
+HL_HANG_WORDS(is_noted, describe_two);
 
 /* Who waits for long tells whom it waits for: also the rank that only owes an answer, and with a watchdog. */
 START_TEST(a_long_wait_tells_for_whom)
@@ -291,11 +291,11 @@ static void note_told(int world)
     told_of[world] = true;
 }
 
-static void tell_many(const void *unused, struct hl_told *t)
+static void describe_many(const void *unused, struct hl_wait_desc *t)
 {
     (void)unused;
     for (int i = 0; i < MANY; i++) {
-        hl_told_await(t, i);
+        hl_desc_await(t, i);
     }
 }
 
@@ -307,7 +307,7 @@ static bool are_all_told(void *until_ns)
     }
     return all || is_time(until_ns);
 }
-HL_HANG_TELLS(are_all_told, tell_many);
+HL_HANG_WORDS(are_all_told, describe_many);
 
 /* More than have room in its words: others each time. */
 START_TEST(a_long_wait_tells_for_all_in_turn)

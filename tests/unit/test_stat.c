@@ -29,12 +29,12 @@ static void be(void *board, int me)
     hl_hang_open(board, me, me, 4, all_ranks);
 }
 
-static struct hl_told waits_for(int rank, const char *call)
+static struct hl_wait_desc waits_for(int rank, const char *call)
 {
-    struct hl_told t = {0};
-    hl_told_say(&t, "tag %d", rank);
-    hl_told_await(&t, rank);
-    hl_told_await(&t, rank);
+    struct hl_wait_desc t = {0};
+    hl_desc_say(&t, "tag %d", rank);
+    hl_desc_await(&t, rank);
+    hl_desc_await(&t, rank);
     snprintf(t.call, sizeof t.call, "%s", call);
     return t;
 }
@@ -45,7 +45,7 @@ START_TEST(circles_are_found_and_nothing_else)
     memset(board, 0, hl_hang_board_bytes(4));
     char words[512];
     int places[4] = {-1, -1, -1, -1};
-    struct hl_told t;
+    struct hl_wait_desc t;
     for (int rank = 1; rank < 4; rank++) { /* 1 waits for 2, 2 for 3, 3 for 1 */
         be(board, rank);
         t = waits_for(rank % 3 + 1, "MPI_Recv");
@@ -58,8 +58,8 @@ START_TEST(circles_are_found_and_nothing_else)
     ck_assert_str_eq(words,
                      "rank 3 waits for rank 1 in MPI_Recv (tag 1), rank 1 waits for rank 2 in MPI_Recv "
                      "(tag 2), rank 2 waits for rank 3 in MPI_Recv (tag 3)");
-    struct hl_told any = t;
-    hl_told_await(&any, 2);
+    struct hl_wait_desc any = t;
+    hl_desc_await(&any, 2);
     any.any = 1;
     ck_assert(!hl_hang_circle(&any, words, sizeof words));
     be(board, 0); /* waits for one of a circle, and is not in it */
@@ -87,7 +87,7 @@ START_TEST(ranks_of_other_nodes_are_asked)
     void *board = aligned_alloc(4096, hl_round_up(hl_hang_board_bytes(4), 4096));
     memset(board, 0, hl_hang_board_bytes(4));
     char words[512];
-    struct hl_told t = waits_for(70, "MPI_Recv"), none = {0}, back = waits_for(0, "MPI_Barrier");
+    struct hl_wait_desc t = waits_for(70, "MPI_Recv"), none = {0}, back = waits_for(0, "MPI_Barrier");
     hl_hang_names.ask = note_question;
     be(board, 0);
     ck_assert(!hl_hang_circle(&t, words, sizeof words));

@@ -4,30 +4,30 @@
 #include "hang.h"
 #include "job.h"
 
-void hl_win_tell(struct hl_win *w, struct hl_told *t)
+void hl_win_describe(struct hl_win *w, struct hl_wait_desc *t)
 {
     char words[MPI_MAX_OBJECT_NAME + 8];
     hl_win_words(w, words, sizeof words);
-    hl_told_say(t, "%s", words);
+    hl_desc_say(t, "%s", words);
 }
 
 struct lock {
     int peer; /* world rank of its target */
-    struct hl_told *t;
+    struct hl_wait_desc *t;
 };
 
 static int tell_lock_holder(struct hl_win *w, void *arg)
 {
     const struct lock *l = arg;
     int target = hl_group_rank(w->comm->peers, l->peer);
-    hl_win_tell(w, l->t);
-    hl_told_say(l->t, ", lock of target %d", target);
+    hl_win_describe(w, l->t);
+    hl_desc_say(l->t, ", lock of target %d", target);
     if (target >= 0 && !hl_target_is_far(&w->targets[target])) {
         /* relaxed: a hint. */
         int holder = (int)hl_a32_load_relaxed(&hl_target_ctl(&w->targets[target])->holder) - 1;
-        hl_told_await(l->t, holder);
+        hl_desc_await(l->t, holder);
     } else {
-        hl_told_await(l->t, hl_hang_holder(l->peer, w->id));
+        hl_desc_await(l->t, hl_hang_holder(l->peer, w->id));
     }
     return 0;
 }
@@ -46,7 +46,7 @@ static int holder_of_mine(uint64_t id)
     return rank;
 }
 
-void hl_win_tell_lock(uint64_t id, int peer, struct hl_told *t)
+void hl_win_describe_lock(uint64_t id, int peer, struct hl_wait_desc *t)
 {
     (void)hl_win_table_with(id, tell_lock_holder, &(struct lock){peer, t});
 }
@@ -67,14 +67,14 @@ void hl_win_note_holder(const struct hl_win *w, int target, bool mine)
 
 static int tell_window(struct hl_win *w, void *t)
 {
-    hl_told_say(t, " on ");
-    hl_win_tell(w, t);
+    hl_desc_say(t, " on ");
+    hl_win_describe(w, t);
     return 0;
 }
 
-static void tell_request(const struct hl_req *r, struct hl_told *t)
+static void describe_request(const struct hl_req *r, struct hl_wait_desc *t)
 {
-    hl_told_say(t, "a one-sided operation");
+    hl_desc_say(t, "a one-sided operation");
     t->asked = hl_req_target((struct hl_req *)(uintptr_t)r)->world + 1;
     (void)hl_win_table_with(r->ctx, tell_window, t);
 }
@@ -93,5 +93,5 @@ static __attribute__((constructor)) void enrol(void)
 {
     hl_hang_names.window = name_of_word;
     hl_hang_names.holder = holder_of_mine;
-    hl_req_on_tell(HL_REQ_RMA, tell_request);
+    hl_req_on_describe(HL_REQ_RMA, describe_request);
 }

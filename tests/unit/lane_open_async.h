@@ -1,4 +1,4 @@
-/* Lanes that are opened in the background, and threads that are guests meanwhile. Part of test_lane.c. */
+/* Lanes that are opened in the background, and threads that borrow another meanwhile. Part of test_lane.c. */
 #ifndef LANE_WARM_H
 #define LANE_WARM_H
 
@@ -18,7 +18,7 @@ static uint64_t issued_on(int lane)
 
 static bool is_coming(void)
 {
-    return hl_a64_load_acquire(&hl_pool.coming) != 0;
+    return hl_a64_load_acquire(&hl_pool.opening) != 0;
 }
 
 static void put_and_flush(uint64_t value)
@@ -34,7 +34,7 @@ static void put_and_flush(uint64_t value)
     ck_assert_uint_eq(there, value);
 }
 
-/* The peer does not answer the ping: nobody waits for that, no flush either, and the guest goes home all the
+/* The peer does not answer the ping: nobody waits for that, no flush either, and the borrower goes to its own lane all the
  * same when the helper has given up. */
 START_TEST(guests_and_flushes_do_not_wait_for_a_lane_that_comes)
 {
@@ -54,13 +54,13 @@ START_TEST(guests_and_flushes_do_not_wait_for_a_lane_that_comes)
     put_and_flush(11);
     ck_assert_uint_eq(issued_on(0), 10);
     ck_assert_uint_eq(issued_on(1), 1);
-    hl_warm_stop();
+    hl_lane_open_async_stop();
     model.mute = false;
     stop();
 }
 END_TEST
 
-/* Many threads for one closed lane: one ping, all are guests, all go home. */
+/* Many threads for one closed lane: one ping, all borrow, and all go to their own lane. */
 static void *visit(void *unused)
 {
     uint64_t mine = 1, there = 0;
@@ -89,7 +89,7 @@ START_TEST(guests_go_home_when_their_lane_is_there)
     struct hl_lane *lane = hl_pool.lanes[1];
     ck_assert(hl_way_find(lane, 2)->heard);
     ck_assert_ptr_eq(lane->ping.way, hl_way_find(lane, 2));
-    hl_warm_stop();
+    hl_lane_open_async_stop();
     stop();
 }
 END_TEST
@@ -109,7 +109,7 @@ START_TEST(what_is_expected_is_connected)
         }
         sched_yield();
     }
-    hl_warm_stop();
+    hl_lane_open_async_stop();
     ck_assert(!hl_way_find(lane, 4)->heard);
     ck_assert_uint_eq(issued_on(0), 0);
     ck_assert_uint_eq(hl_a64_load_relaxed(&lane->stat.at[HL_STAT_LANE_stray]), 0);
@@ -117,7 +117,7 @@ START_TEST(what_is_expected_is_connected)
 }
 END_TEST
 
-/* The lane that comes belongs to somebody by then: the guest stays one elsewhere. */
+/* The lane that comes belongs to somebody by then: the borrower goes on borrowing. */
 START_TEST(guests_stay_away_from_an_owned_home)
 {
     start_with_closed_lane();
@@ -135,7 +135,7 @@ START_TEST(guests_stay_away_from_an_owned_home)
     put_and_flush(100);
     ck_assert_uint_eq(issued_on(1), before);
     hl_lane_disown(own);
-    hl_warm_stop();
+    hl_lane_open_async_stop();
     stop();
 }
 END_TEST

@@ -1,11 +1,11 @@
 /* Lanes that get ready in the background.
  *
  * Opening a lane costs tcp;ofi_rxm 35 MB of fresh pages, some tens of milliseconds of which its first
- * connection takes half. So a thread whose lane is not open yet is a guest on one that is, and a helper
+ * connection takes half. So a thread whose lane is not open yet borrows one that is, and a helper
  * thread, which lives while there are wishes, opens the lane and connects it to the rank that the thread
  * spoke to:
  *
- *   closed --guest asks--> coming --helper: acknowledged, or it failed--> home of its threads
+ *   closed --borrower asks--> opening --helper: acknowledged, or it failed--> used by its threads
  *
  * A ping makes the connection: a message that says HELLO and holds no record. It takes no slot, so that no
  * flush waits for it, and has no number, so that losing it loses nothing: the first numbered message says
@@ -50,7 +50,8 @@ int hl_way_ping(struct hl_lane *lane, struct hl_way *way)
 
 /* Makes one step towards a way on which the peer has answered. True when that is so, or will not be. `card`:
  * the peer's, where there is no way yet. */
-static bool step_warm(struct hl_lane *lane, int peer, const struct hl_rx_card *card) HL_REQUIRES(lane->lease)
+static bool step_open_async(struct hl_lane *lane, int peer, const struct hl_rx_card *card)
+    HL_REQUIRES(lane->lease)
 {
     if (lane->ep == NULL && hl_lane_make_ready(lane) != 0) {
         return true; /* threads that come to this lane find it broken, too */
@@ -75,10 +76,11 @@ static bool step_warm(struct hl_lane *lane, int peer, const struct hl_rx_card *c
 
 static bool is_stopping(void)
 {
-    return hl_a32_load_acquire(&stopping) != 0; /* acquire: pairs with the release in hl_warm_stop. */
+    return hl_a32_load_acquire(&stopping) !=
+           0; /* acquire: pairs with the release in hl_lane_open_async_stop. */
 }
 
-static void warm(struct hl_lane *lane, int peer)
+static void connect_lane(struct hl_lane *lane, int peer)
 {
     int rc = 0;
     const struct hl_rx_card *card = hl_way_find(lane, peer) == NULL ? hl_rx_card_of(peer, &rc) : NULL;
@@ -86,7 +88,7 @@ static void warm(struct hl_lane *lane, int peer)
     uint64_t begin = hl_now_ns();
     while (!over && !is_stopping() && hl_now_ns() - begin < TIMEOUT_NS) {
         if (hl_lease_try_any(&lane->lease)) {
-            over = step_warm(lane, peer, card);
+            over = step_open_async(lane, peer, card);
             hl_lane_leave(lane);
         }
         if (!over) {
@@ -120,10 +122,10 @@ static void *help(void *arg)
     uint32_t lane;
     int peer;
     while (next_wish(&lane, &peer)) {
-        warm(p->lanes[lane], peer);
+        connect_lane(p->lanes[lane], peer);
         /* full: rare; after the lane is open. Pairs with the acquires in next_lane and hl_lane_assign
          * (issue.c). */
-        hl_a64_and_full(&p->coming, ~(UINT64_C(1) << lane));
+        hl_a64_and_full(&p->opening, ~(UINT64_C(1) << lane));
     }
     return NULL;
 }
@@ -133,11 +135,11 @@ static bool start_warmer(struct hl_pool *p)
     if (helper.joinable) {
         pthread_join(helper.thread, NULL); /* it ends: under the lock it saw no wish */
     }
-    helper.joinable = hl_thread_start(&helper.thread, "hotlane-warm", 0, help, p) == 0;
+    helper.joinable = hl_thread_start(&helper.thread, "hotlane-open", 0, help, p) == 0;
     return helper.joinable;
 }
 
-bool hl_warm_ask(struct hl_pool *p, uint32_t lane, int peer)
+bool hl_lane_open_async(struct hl_pool *p, uint32_t lane, int peer)
 {
     hl_mutex_lock(&helper.lock);
     bool will = !is_stopping() && (helper.running || start_warmer(p));
@@ -149,7 +151,7 @@ bool hl_warm_ask(struct hl_pool *p, uint32_t lane, int peer)
     return will;
 }
 
-void hl_warm_stop(void)
+void hl_lane_open_async_stop(void)
 {
     hl_a32_store_release(&stopping, 1); /* release: pairs with the acquire in is_stopping. */
     hl_mutex_lock(&helper.lock);

@@ -1,5 +1,5 @@
 /* Questions and answers about agreements, between receive threads. */
-#include "verdict.h"
+#include "agreement.h"
 
 #include <stdlib.h>
 
@@ -11,22 +11,22 @@
 #define AGAIN_NS UINT64_C(5000000) /* time between two questions to a member that has not answered */
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
-static struct hl_verdict *first HL_GUARDED_BY(lock);
+static struct hl_agreement *first HL_GUARDED_BY(lock);
 
-static uint64_t state_word(enum hl_verdict_state state, int32_t result)
+static uint64_t state_word(enum hl_agreement_state state, int32_t result)
 {
     return (uint64_t)state << 32 | (uint32_t)result;
 }
 
-static enum hl_verdict_state state_of(const struct hl_verdict *v)
+static enum hl_agreement_state state_of(const struct hl_agreement *v)
 {
-    return (enum hl_verdict_state)(hl_a64_load_relaxed(&v->word) >>
-                                   32); /* relaxed: the word is all that is passed on */
+    return (enum hl_agreement_state)(hl_a64_load_relaxed(&v->word) >>
+                                     32); /* relaxed: the word is all that is passed on */
 }
 
-void hl_verdict_open(struct hl_verdict *v, const struct hl_comm *comm, int tag)
+void hl_agreement_open(struct hl_agreement *v, const struct hl_comm *comm, int tag)
 {
-    *v = (struct hl_verdict){.comm = comm, .ctx = comm->ctx, .tag = tag};
+    *v = (struct hl_agreement){.comm = comm, .ctx = comm->ctx, .tag = tag};
     hl_mutex_lock(&lock);
     v->next = first;
     v->at = &first;
@@ -37,7 +37,7 @@ void hl_verdict_open(struct hl_verdict *v, const struct hl_comm *comm, int tag)
     hl_mutex_unlock(&lock);
 }
 
-void hl_verdict_close(struct hl_verdict *v)
+void hl_agreement_close(struct hl_agreement *v)
 {
     hl_mutex_lock(&lock);
     if (v->at != NULL) {
@@ -52,37 +52,37 @@ void hl_verdict_close(struct hl_verdict *v)
     v->said = NULL;
 }
 
-void hl_verdict_know(struct hl_verdict *v, int32_t result)
+void hl_agreement_know(struct hl_agreement *v, int32_t result)
 {
     /* relaxed: the word is all that is passed on */
-    hl_a64_store_relaxed(&v->word, state_word(HL_VERDICT_KNOWN, result));
+    hl_a64_store_relaxed(&v->word, state_word(HL_AGREEMENT_KNOWN, result));
 }
 
 /* Without memory for answers the result is lost for ever. */
-void hl_verdict_lose(struct hl_verdict *v)
+void hl_agreement_lose(struct hl_agreement *v)
 {
     hl_mutex_lock(&lock);
     v->said = calloc((size_t)v->comm->size, sizeof *v->said);
     hl_mutex_unlock(&lock);
     hl_a64_store_relaxed(&v->word,
                          /* relaxed: the word is all that is passed on */
-                         state_word(v->said != NULL ? HL_VERDICT_LOST : HL_VERDICT_NOBODY, 0));
+                         state_word(v->said != NULL ? HL_AGREEMENT_LOST : HL_AGREEMENT_NOBODY, 0));
 }
 
-bool hl_verdict_is(const struct hl_verdict *v, int32_t *result)
+bool hl_agreement_is(const struct hl_agreement *v, int32_t *result)
 {
     uint64_t word = hl_a64_load_relaxed(&v->word); /* relaxed: the word is all that is passed on */
 
     *result = (int32_t)(uint32_t)word;
-    return word >> 32 == HL_VERDICT_KNOWN;
+    return word >> 32 == HL_AGREEMENT_KNOWN;
 }
 
 /* ---- On the receive thread: a question is a record of kind 0, answers have kind 1 + the state, and the
  * result ---- */
 
-static struct hl_verdict *find_verdict(uint64_t ctx, int tag) HL_REQUIRES(lock)
+static struct hl_agreement *find_agreement(uint64_t ctx, int tag) HL_REQUIRES(lock)
 {
-    struct hl_verdict *v = first;
+    struct hl_agreement *v = first;
 
     while (v != NULL && (v->ctx != ctx || v->tag != tag)) {
         v = v->next;
@@ -91,16 +91,16 @@ static struct hl_verdict *find_verdict(uint64_t ctx, int tag) HL_REQUIRES(lock)
 }
 
 /* Takes an answer; called for a result that is lost. */
-static void hear_verdict(struct hl_verdict *v, int from, const struct hl_wire_rec *said)
+static void hear_agreement(struct hl_agreement *v, int from, const struct hl_wire_rec *said)
 {
-    uint64_t lost = state_word(HL_VERDICT_LOST, 0);
-    enum hl_verdict_state state = (enum hl_verdict_state)(said->kind - 1u);
+    uint64_t lost = state_word(HL_AGREEMENT_LOST, 0);
+    enum hl_agreement_state state = (enum hl_agreement_state)(said->kind - 1u);
 
-    if (state == HL_VERDICT_KNOWN) {
+    if (state == HL_AGREEMENT_KNOWN) {
         /* acquire: for form; the word is all that is passed on. */
         hl_a64_cas_acquire(&v->word, &lost, state_word(state, (int32_t)(uint32_t)said->offset));
     }
-    for (int i = 0; (state == HL_VERDICT_LOST || state == HL_VERDICT_NOBODY) && i < v->comm->size; i++) {
+    for (int i = 0; (state == HL_AGREEMENT_LOST || state == HL_AGREEMENT_NOBODY) && i < v->comm->size; i++) {
         if (hl_comm_world(v->comm, i) == from) {
             /* relaxed: the number is all that is passed on */
             hl_a32_store_relaxed(&v->said[i], (uint32_t)said->count);
@@ -108,17 +108,17 @@ static void hear_verdict(struct hl_verdict *v, int from, const struct hl_wire_re
     }
 }
 
-static int serve_verdict(const struct hl_rx_msg *msg)
+static int serve_agreement(const struct hl_rx_msg *msg)
 {
     struct hl_wire_rec rec = {
-        .op = HL_WIRE_VERDICT, .aux = msg->rec->aux, .index = msg->rec->index, .count = msg->rec->count};
+        .op = HL_WIRE_AGREEMENT, .aux = msg->rec->aux, .index = msg->rec->index, .count = msg->rec->count};
 
     hl_mutex_lock(&lock);
-    struct hl_verdict *v = find_verdict(rec.aux, (int)rec.index);
+    struct hl_agreement *v = find_agreement(rec.aux, (int)rec.index);
     /* relaxed: the word is all that is passed on */
-    uint64_t word = v != NULL ? hl_a64_load_relaxed(&v->word) : state_word(HL_VERDICT_LOST, 0);
-    if (v != NULL && msg->rec->kind != 0 && word >> 32 == HL_VERDICT_LOST) {
-        hear_verdict(v, msg->from, msg->rec);
+    uint64_t word = v != NULL ? hl_a64_load_relaxed(&v->word) : state_word(HL_AGREEMENT_LOST, 0);
+    if (v != NULL && msg->rec->kind != 0 && word >> 32 == HL_AGREEMENT_LOST) {
+        hear_agreement(v, msg->from, msg->rec);
     }
     hl_mutex_unlock(&lock);
     rec.kind = (uint8_t)(1 + (word >> 32));
@@ -126,17 +126,17 @@ static int serve_verdict(const struct hl_rx_msg *msg)
     return msg->rec->kind == 0 ? hl_rx_send(msg->from, &rec, NULL) : 0;
 }
 
-int hl_verdict_serve(void)
+int hl_agreement_serve(void)
 {
-    return hl_rx_handle(HL_WIRE_VERDICT, serve_verdict);
+    return hl_rx_handle(HL_WIRE_AGREEMENT, serve_agreement);
 }
 
 /* ---- Asking ---- */
 
-static void ask_member(const struct hl_verdict *v, int world, uint32_t round)
+static void ask_member(const struct hl_agreement *v, int world, uint32_t round)
 {
     struct hl_wire_rec rec = {
-        .op = HL_WIRE_VERDICT, .aux = v->ctx, .index = (uint32_t)v->tag, .count = round};
+        .op = HL_WIRE_AGREEMENT, .aux = v->ctx, .index = (uint32_t)v->tag, .count = round};
 
     (void)hl_rx_send(world, &rec, NULL); /* if it fails, the member is asked again */
 }
@@ -153,7 +153,7 @@ static uint32_t round_now(const struct hl_comm *comm)
 }
 
 /* True when all that live have said in this round that they have lost it. */
-static bool nobody_knows(struct hl_verdict *v, uint32_t round)
+static bool nobody_knows(struct hl_agreement *v, uint32_t round)
 {
     uint64_t now = hl_now_ns();
     bool due = now >= v->due_ns, all = true;
@@ -172,12 +172,12 @@ static bool nobody_knows(struct hl_verdict *v, uint32_t round)
     return all;
 }
 
-bool hl_verdict_ask(struct hl_verdict *v)
+bool hl_agreement_ask(struct hl_agreement *v)
 {
-    uint64_t lost = state_word(HL_VERDICT_LOST, 0);
+    uint64_t lost = state_word(HL_AGREEMENT_LOST, 0);
 
-    if (state_of(v) == HL_VERDICT_LOST && nobody_knows(v, round_now(v->comm))) {
-        hl_a64_cas_acquire(&v->word, &lost, state_word(HL_VERDICT_NOBODY, 0)); /* acquire: for form */
+    if (state_of(v) == HL_AGREEMENT_LOST && nobody_knows(v, round_now(v->comm))) {
+        hl_a64_cas_acquire(&v->word, &lost, state_word(HL_AGREEMENT_NOBODY, 0)); /* acquire: for form */
     }
-    return state_of(v) != HL_VERDICT_LOST;
+    return state_of(v) != HL_AGREEMENT_LOST;
 }
