@@ -90,7 +90,7 @@ void hl_prog_answer(void)
 {
     static HL_THREAD_LOCAL uint32_t answered;
     uint32_t question = hl_a32_load_acquire(&hl_prog_asks); /* acquire: pairs with hl_prog_end */
-    char call[sizeof((struct hl_told *)NULL)->call];
+    char call[sizeof((struct hl_wait_desc *)NULL)->call];
     if (question == 0 || question == answered || pthread_equal(asker, pthread_self()) ||
         hl_prog_is_polling()) {
         return;
@@ -129,12 +129,12 @@ static bool all_told(void *end_ns)
     return over || hl_now_ns() > *(const uint64_t *)end_ns;
 }
 
-static void tell_question(const void *unused, struct hl_told *t)
+static void tell_question(const void *unused, struct hl_wait_desc *t)
 {
     (void)unused;
-    hl_told_say(t, "the names of other threads' calls");
+    hl_desc_say(t, "the names of other threads' calls");
 }
-HL_HANG_TELLS(all_told, tell_question);
+HL_HANG_WORDS(all_told, tell_question);
 
 int hl_prog_left(const char *kind, char *calls, size_t cap)
 {
