@@ -162,7 +162,8 @@ HL_INLINE int hl_fab_ep_send(struct hl_fab_ep *ep, fi_addr_t to, const void *buf
  *   NO_MEM,  fails the call            drops it: the peer is      its caller keeps it: the peer is
  *   NEVER                              gone                       ending, and the launcher tells
  *
- * When messages are kept for a peer, each of the three asks after a while whether that peer lives. */
+ * When messages are kept for a peer, each of the three asks after a while whether that peer lives. A receive
+ * waits in its endpoint after LATER, and else ends the job (hl_fab_ep_again). */
 enum hl_fab_refusal {
     HL_FAB_LATER,   /* queues are full, or a connection is being made: read the queue, and try again */
     HL_FAB_NO_FILE, /* no descriptor is left for the connection */

@@ -169,4 +169,36 @@ static void add_lost(TCase *t)
     tcase_add_test(t, a_chain_that_fails_unsent_leaves_nothing_open);
 }
 
+/* A provider that still holds an operation keeps its endpoint, and may write into the receives posted there. */
+START_TEST(receives_of_an_endpoint_that_stays_open_are_kept) HL_NO_TSA
+{
+    chain = UINT64_MAX;
+    start(1);
+    struct hl_lane *lane = hl_pool.lanes[0];
+    uint64_t mine = 1, there[2] = {0};
+    hl_a32 error = {0};
+    for (int peer = 1; peer <= 2; peer++) {
+        struct hl_xfer x = transfer(peer, &there[peer - 1], &mine, &error);
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+        if (peer == 1) {
+            hl_lane_flush(1, HL_REMOTE);
+            model.hold = true;
+        }
+    }
+    ck_assert(hl_lease_try(&lane->lease));
+    struct hl_way *way = hl_way_find(lane, 2);
+    (void)hl_chain_send(lane, way, false);
+    hl_slot_fail_peer(lane, way);
+    hl_lane_leave(lane);
+    uintptr_t first = (uintptr_t)lane->fab->receives, bytes = lane->fab->receives_len;
+    ck_assert_uint_ne(first, 0);
+    hl_pool_close(&hl_pool);
+    ck_assert_int_gt(model.objects, 0);
+    for (int i = 0; i < 8; i++) {
+        uintptr_t other = (uintptr_t)hl_mem_buffer_take(bytes);
+        ck_assert(other != 0 && (other + bytes <= first || first + bytes <= other));
+    }
+}
+END_TEST
+
 #endif
