@@ -66,7 +66,7 @@ static int fail_domain(int rc)
 static int open_queue(enum hl_fab_role role, struct hl_fab_ep *out)
 {
     struct fi_cq_attr attr = {.format = FI_CQ_FORMAT_MSG, .size = QUEUE_SIZE, .wait_obj = FI_WAIT_FD};
-    if (role != HL_FAB_LANE && hl_fab.naps == NULL) {
+    if (hl_fab.naps == NULL && (role != HL_FAB_LANE || hl_fab.row->wait == HL_PROVIDER_WAKES)) {
         int rc = fi_cq_open(out->domain, &attr, &out->cq, NULL);
         if (rc == 0) {
             rc = fi_control(&out->cq->fid, FI_GETWAIT, &out->wait_fd);

@@ -93,7 +93,8 @@ struct hl_fab_ep {
     char *receives;                 /* NULL: none are posted */
     size_t receives_len;            /* bytes of all of them */
     struct hl_fab_receive *refused; /* receives that are to be posted again */
-    int wait_fd;      /* RX and PORT: becomes readable when there is work; -1: the provider has none */
+    int wait_fd; /* becomes readable when there is work; -1: the provider has none, or it is a lane's and not
+                    known to cost nothing */
     uint8_t name[64]; /* the address that peers insert into their vectors */
     size_t name_len;
 };

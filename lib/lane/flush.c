@@ -128,7 +128,7 @@ HL_HANG_WORDS(all_reached, describe_goals);
 static void wait_for(struct waiting *w)
 {
     hl_stat_rank_add(HL_STAT_RANK_flush_waits, 1);
-    hl_prog_wait(all_reached, w);
+    hl_prog_wait_rung(all_reached, w);
 }
 
 static void reach_one(struct goal g)

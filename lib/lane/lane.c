@@ -79,19 +79,34 @@ int hl_lane_poll(void *unused)
     return moved + poll_open(other, (hl_a64_load_relaxed(&hl_pool.owned) >> other & 1) != 0);
 }
 
-bool hl_lane_is_busy(void)
+/* Of one lane with something in flight. Its descriptor belongs to the lease. */
+static enum hl_prog_armed arm_lane(struct hl_lane *lane)
 {
-    for (uint32_t i = 0; i < hl_pool_count(&hl_pool); i++) {
-        const struct hl_lane *lane = hl_pool.lanes[i];
-        /* relaxed: a guess, as poll_open makes it. */
-        if (hl_a64_load_relaxed(&lane->issued) != hl_a64_load_relaxed(&lane->tail)) {
-            return true;
-        }
+    if (!lane->kept) {
+        return HL_PROG_POLLED;
     }
-    return false;
+    if (!hl_lease_try_any(&lane->lease)) {
+        return HL_PROG_SERVED;
+    }
+    bool may_sleep = hl_fab_ep_may_sleep(lane->fab);
+    hl_lane_leave(lane);
+    return may_sleep ? HL_PROG_RINGS : HL_PROG_WAITING;
 }
 
-/* File descriptors: 8 for each lane, 10 for the receive side, and one for each connection of this rank's and
+enum hl_prog_armed hl_lane_arm(void)
+{
+    enum hl_prog_armed armed = HL_PROG_RINGS;
+    for (uint32_t i = 0; armed == HL_PROG_RINGS && i < hl_pool_count(&hl_pool); i++) {
+        struct hl_lane *lane = hl_pool.lanes[i];
+        /* relaxed: a guess, as poll_open makes it. */
+        if (hl_a64_load_relaxed(&lane->issued) != hl_a64_load_relaxed(&lane->tail)) {
+            armed = arm_lane(lane);
+        }
+    }
+    return armed;
+}
+
+/* File descriptors: 10 for each lane, 10 for the receive side, and one for each connection of this rank's and
  * of its peers' lanes. */
 static uint32_t afford(uint32_t lanes)
 {
@@ -102,7 +117,7 @@ static uint32_t afford(uint32_t lanes)
     }
     uint64_t neighbours = hl_min_size((size_t)(hl_job.size - hl_job.node_size), 32);
     uint32_t fit = lanes;
-    while (fit > 1 && 8 * fit + 10 + 2 * fit * neighbours + 64 > files.rlim_cur) {
+    while (fit > 1 && 10 * fit + 10 + 2 * fit * neighbours + 64 > files.rlim_cur) {
         fit--;
     }
     if (fit < lanes && hl_a32_xchg_full(&told, fit) != fit) { /* full: rare. */

@@ -18,6 +18,7 @@
 
 #include "atomic.h"
 #include "op.h"
+#include "prog.h"
 #include "req.h"
 #include "wire.h"
 
@@ -183,8 +184,9 @@ HL_INLINE int hl_lane_error_take(hl_a32 *error)
  * with prog. (It also sends the thread's open chains there.) */
 int hl_lane_poll(void *unused);
 
-/* True if anything is in flight for which hl_lane_poll must be called. A guess. Any thread. */
-bool hl_lane_is_busy(void);
+/* Called before a thread sleeps: tells whether the ends of what is in flight wake it, or hl_lane_poll must be
+ * called for them. Any thread. */
+enum hl_prog_armed hl_lane_arm(void);
 
 /* How many lanes hl_lane_open makes of a process that may use `cpus` CPUs: by HOTLANE_LANES, CPUs, the
  * provider (when it is open), and the number of files that the process may open. */

@@ -28,6 +28,7 @@ int hl_lane_make_ready(struct hl_lane *lane)
     }
     memset(lane->slots, 0, sizeof lane->slots);
     lane->ep = lane->fab->ep;
+    lane->kept = hl_prog_keeper_add(lane->fab->wait_fd);
     hl_stat_lane_enrol(&lane->stat);
     /* full: rare; the lane before its bit. Pairs with the acquires of `opened` in hl_pool_tick and
      * flush.c. */
@@ -93,6 +94,9 @@ static bool holds_dead(const struct hl_lane *lane) HL_NO_TSA
  * 1.17 crashes when an endpoint with open reads is closed. */
 static void close_endpoint(struct hl_lane *lane) HL_NO_TSA
 {
+    if (lane->kept) {
+        hl_prog_keeper_drop(lane->fab->wait_fd);
+    }
     for (int reads = 0; reads < LAST_READS && holds_dead(lane); reads++) {
         (void)hl_lane_progress(lane);
     }

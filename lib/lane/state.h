@@ -185,6 +185,7 @@ struct hl_lane {
     struct hl_pool *pool; /* read-only */
     uint32_t index;       /* read-only */
     bool broken;          /* the endpoint could not be opened */
+    bool kept;            /* its descriptor wakes sleepers; written before anything is issued */
     bool wake;            /* somebody may wait for what ended: hl_prog_wake after leaving */
     bool tick;            /* a chain was opened: hl_rx_tick after leaving */
     uint32_t deaths_seen; /* pool->deaths when it was last compared */

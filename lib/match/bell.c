@@ -1,4 +1,7 @@
-/* The bell: the receive thread wakes sleepers when a port has work.
+/* The bell: sleepers wake when a port has work.
+ *
+ * Where no other process rings this one's door, one of the sleepers watches the ports' descriptors
+ * (keeper.c). Else the receive thread wakes them:
  *
  * The ports' descriptors hang one-shot in an epoll of their own, which hangs in the receive thread's. A
  * thread that goes to sleep arms them (after the provider agreed that nothing is there); the first event
@@ -7,6 +10,7 @@
 #include "far.h"
 #include "port.h"
 
+#include "job.h"
 #include "log.h"
 #include "rx.h"
 
@@ -23,8 +27,28 @@ static void ring(void *arg)
     }
 }
 
+/* Has a sleeper watch the ports. False: it cannot, and watches none. */
+static bool keep_ports(struct hl_net *net)
+{
+    unsigned n = 0;
+    if (hl_job.node_size > 1 || !hl_prog_keeper_open()) {
+        return false;
+    }
+    while (n < net->n && hl_prog_keeper_add(net->port[n].ep.wait_fd)) {
+        n++;
+    }
+    if (n < net->n) {
+        hl_prog_keeper_close();
+    }
+    return n == net->n;
+}
+
 void hl_bell_open(struct hl_net *net)
 {
+    net->kept = keep_ports(net);
+    if (net->kept) {
+        return;
+    }
     net->bell = epoll_create1(EPOLL_CLOEXEC);
     for (unsigned i = 0; net->bell >= 0 && i < net->n; i++) {
         struct epoll_event off = {.events = EPOLLONESHOT, .data.u32 = i};
@@ -45,6 +69,10 @@ void hl_bell_open(struct hl_net *net)
 
 void hl_bell_close(struct hl_net *net)
 {
+    if (net->kept) {
+        hl_prog_keeper_close();
+        net->kept = false;
+    }
     if (net->bell >= 0) {
         hl_rx_unwatch(net->bell);
         close(net->bell);
@@ -54,7 +82,7 @@ void hl_bell_close(struct hl_net *net)
 
 bool hl_far_rings(const struct hl_matcher *m)
 {
-    bool rings = m->net->bell >= 0;
+    bool rings = m->net->kept || m->net->bell >= 0;
     for (unsigned i = 0; i < m->net->n; i++) {
         /* relaxed: a late look costs a nap */
         rings = rings && hl_a32_load_relaxed(&m->net->port[i].holds) == 0;
@@ -66,14 +94,14 @@ enum hl_prog_armed hl_far_arm(struct hl_matcher *m)
 {
     struct hl_net *net = m->net;
     enum hl_prog_armed armed = HL_PROG_RINGS;
-    for (unsigned i = 0; net->bell >= 0 && armed == HL_PROG_RINGS && i < net->n; i++) {
+    for (unsigned i = 0; (net->kept || net->bell >= 0) && armed == HL_PROG_RINGS && i < net->n; i++) {
         struct hl_port *port = &net->port[i];
         if (!hl_port_own(port, false)) {
             return HL_PROG_SERVED;
         }
         if (!hl_fab_ep_may_sleep(&port->ep)) {
             armed = HL_PROG_WAITING;
-        } else {
+        } else if (!net->kept) {
             struct epoll_event on = {.events = EPOLLIN | EPOLLONESHOT, .data.u32 = i};
             (void)epoll_ctl(net->bell, EPOLL_CTL_MOD, port->ep.wait_fd, &on);
         }

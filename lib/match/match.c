@@ -255,12 +255,12 @@ int hl_matcher_poll(void *matcher)
     return w.n + hl_rndv_stream(m);
 }
 
-/* True if this rank waits for room at a peer, or for a lane's queue: nobody tells of these. */
+/* True if this rank waits for room at a peer: nobody tells of that. */
 static bool must_poll(struct hl_matcher *m)
 {
     /* relaxed: what begins later begins in this thread, or one nap is too long. */
     return hl_a32_load_relaxed(&m->backlog) != 0 || hl_a32_load_relaxed(&m->n_streams) != 0 ||
-           hl_lane_is_busy() || (m->net != NULL && !hl_far_rings(m));
+           (m->net != NULL && !hl_far_rings(m));
 }
 
 enum hl_prog_armed hl_matcher_arm(void *matcher)
@@ -277,6 +277,7 @@ enum hl_prog_armed hl_matcher_arm(void *matcher)
         }
     }
     enum hl_prog_armed armed = m->net != NULL ? hl_far_arm(m) : HL_PROG_RINGS;
+    armed = armed == HL_PROG_RINGS ? hl_lane_arm() : armed;
     return armed == HL_PROG_RINGS && must_poll(m) ? HL_PROG_POLLED : armed;
 }
 

@@ -76,6 +76,7 @@ struct hl_port {
 struct hl_net {
     struct hl_matcher *m;
     int bell;     /* epoll of the ports' descriptors, one-shot: sleepers arm it; -1: none */
+    bool kept;    /* a sleeper watches the ports' descriptors itself; then there is no bell */
     hl_a32 asker; /* atomic: 1 + a rank that asks but has no record here yet, 0: none */
     unsigned n;   /* ports, a power of two */
     size_t max;   /* bytes of the longest message, header included */

@@ -1,13 +1,13 @@
 /* Sleeping at the process's door, and ringing it.
  *
  * A sleeper reads `word`, sets `awaited`, issues a full barrier, arms the peers' side, looks at the condition
- * once more, and waits by futex on the value that it read. A waker makes the condition true, issues a full
- * barrier, and reads `awaited`; if it is set, it clears it, raises `word` and wakes by futex. Of the writes
- * to the condition and to `awaited`, at least one side sees the other's (store buffering with full barriers
- * on both sides). The waker that clears `awaited` raises `word` after the sleeper has read it, so the
- * sleeper's futex call ends or returns at once. Until a thread goes to sleep again wakers have nothing to do,
- * even if those that were woken have not run yet. Every sleep is bounded as well, since some conditions have
- * no waker. */
+ * once more, and waits by futex on the value that it read; one sleeper may wait at descriptors instead
+ * (keeper.c). A waker makes the condition true, issues a full barrier, and reads `awaited`; if it is set, it
+ * clears it, raises `word` and wakes by futex. Of the writes to the condition and to `awaited`, at least
+ * one side sees the other's (store buffering with full barriers on both sides). The waker that clears
+ * `awaited` raises `word` after the sleeper has read it, so the sleeper's futex call ends or returns at
+ * once. Until a thread goes to sleep again wakers have nothing to do, even if those that were woken have
+ * not run yet. Every sleep is bounded as well, since some conditions have no waker. */
 #include "inner.h"
 
 #include "stat.h"
@@ -67,7 +67,9 @@ void hl_prog_ring(struct hl_prog_door *d)
     /* full: the word changes before the wake; pairs with the acquire load in hl_prog_sleep and the kernel's
      * of FUTEX_WAIT. */
     hl_a32_add_full(&d->word, 1);
-    syscall(SYS_futex, &d->word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    if (!hl_prog_keeper_ring()) {
+        syscall(SYS_futex, &d->word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+    }
 }
 
 void hl_prog_ring_awaited(struct hl_prog_door *d)
@@ -98,16 +100,30 @@ void hl_prog_ring_own(void)
     hl_prog_ring(hl_aptr_load_acquire(&door_now)); /* acquire: pairs with hl_prog_set_door */
 }
 
-/* A condition that is not called again once it was true. */
+/* A condition that is not called again once it was true, and what its sleeper is. */
 struct once {
     const struct hl_prog_waits *w;
     bool done;
+    enum hl_prog_role role;
 };
 
 static bool look_at_condition(void *arg)
 {
     struct once *o = arg;
     return o->done = o->done || o->w->cond(o->w->arg);
+}
+
+/* One nap; true when the time has passed. */
+static bool nap_once(struct hl_prog_door *d, uint32_t word, uint64_t ns, enum hl_prog_role role)
+{
+    struct timespec t = {0, (long)ns};
+    hl_prog_give_way();
+    bool over = role == HL_PROG_KEEPER
+                    ? hl_prog_keeper_sleep(ns)
+                    : syscall(SYS_futex, &d->word, FUTEX_WAIT, word, &t, NULL, 0) != 0 && errno == ETIMEDOUT;
+    hl_prog_come_back();
+    hl_stat_rank_add(HL_STAT_RANK_naps, 1);
+    return over;
 }
 
 /* Naps for `ns`, or until the door rings; true when the time has passed. Where a plain store may make the
@@ -117,11 +133,7 @@ static bool nap_at_door(struct hl_prog_door *d, uint32_t word, uint64_t ns, bool
 {
     for (;;) {
         uint64_t once = looks && ns > HL_NAP_NS ? HL_NAP_NS : ns;
-        struct timespec t = {0, (long)once};
-        hl_prog_give_way();
-        bool over = syscall(SYS_futex, &d->word, FUTEX_WAIT, word, &t, NULL, 0) != 0 && errno == ETIMEDOUT;
-        hl_prog_come_back();
-        hl_stat_rank_add(HL_STAT_RANK_naps, 1);
+        bool over = nap_once(d, word, once, o->role);
         ns -= once;
         if (!over || ns == 0 || look_at_condition(o)) {
             return over && ns == 0;
@@ -132,7 +144,7 @@ static bool nap_at_door(struct hl_prog_door *d, uint32_t word, uint64_t ns, bool
 bool hl_prog_sleep(const struct hl_prog_waits *w, uint64_t ns)
 {
     struct hl_prog_door *d = hl_aptr_load_acquire(&door_now); /* acquire: pairs with hl_prog_set_door */
-    struct once o = {w, false};
+    struct once o = {.w = w};
     if (HL_UNLIKELY(hl_prog_tells)) {
         hl_prog_describe_awaited(w);
     }
@@ -141,12 +153,15 @@ bool hl_prog_sleep(const struct hl_prog_waits *w, uint64_t ns)
     /* full: `awaited` is set before the condition is read again; pairs with the fences in hl_prog_wake and
      * hl_prog_wake_peers. */
     hl_a32_xchg_full(&d->awaited, 1);
+    o.role = hl_prog_keeper_enter();
     hl_fence_behind_full();
     enum hl_prog_armed armed = arm_peers != NULL ? arm_peers(arm_arg) : HL_PROG_POLLED;
     if (armed == HL_PROG_SERVED) {
         hl_prog_yield();
     } else if (armed != HL_PROG_WAITING && !look_at_condition(&o)) {
-        bool rings = armed == HL_PROG_RINGS && w->rung && ns >= HL_NAP_NS;
+        bool rings = armed == HL_PROG_RINGS && w->rung;
+        ns = rings && o.role != HL_PROG_ALONE && ns < HL_NAP_NS ? HL_NAP_NS : ns;
+        rings = rings && ns >= HL_NAP_NS;
         ns = armed == HL_PROG_RINGS || ns < HL_NAP_NS ? ns : HL_NAP_NS;
         if (nap_at_door(d, word, ns, !rings, &o) && rings) {
             /* relaxed: only counts rings that were missing for a whole nap. */
@@ -155,5 +170,6 @@ bool hl_prog_sleep(const struct hl_prog_waits *w, uint64_t ns)
             hl_stat_rank_add(HL_STAT_RANK_late_wakes, late);
         }
     }
+    hl_prog_keeper_leave(o.role, d);
     return o.done;
 }

@@ -20,6 +20,33 @@ struct hl_prog_waits {
  * True when it found the condition true. */
 bool hl_prog_sleep(const struct hl_prog_waits *w, uint64_t ns);
 
+/* ---- keeper.c ---- */
+
+/* What a thread is that is about to sleep. */
+enum hl_prog_role {
+    HL_PROG_ALONE, /* the process has no keeper: it sleeps at the door's word, and peers may ring */
+    HL_PROG_OTHER, /* another thread is the keeper: so does this one */
+    HL_PROG_KEEPER /* it sleeps at descriptors */
+};
+
+/* Called before a sleeper arms what rings it. hl_prog_keeper_leave ends it. */
+enum hl_prog_role hl_prog_keeper_enter(void);
+
+/* Called after the sleep: a keeper has the door ring if other threads sleep, one of which follows it. */
+void hl_prog_keeper_leave(enum hl_prog_role role, struct hl_prog_door *d);
+
+/* The keeper's sleep: for `ns`, or until a descriptor speaks; true when the time has passed. */
+bool hl_prog_keeper_sleep(uint64_t ns);
+
+/* Wakes the keeper. Called after the door's word was raised by a full read-modify-write. True: no other
+ * thread sleeps. */
+bool hl_prog_keeper_ring(void);
+
+/* In a forked child. */
+void hl_prog_keeper_forget(void);
+
+/* ---- end of keeper.c ---- */
+
 /* Is the calling thread within a pass? */
 bool hl_prog_is_polling(void);
 

@@ -121,6 +121,7 @@ void hl_prog_forget(void)
         /* relaxed: the child has one thread. */
         hl_a32_store_relaxed(&rows[i].live, 0);
     }
+    hl_prog_keeper_forget();
     hl_prog_set_door(NULL, NULL, NULL);
     hl_prog_left_forget();
 }

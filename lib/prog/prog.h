@@ -101,6 +101,20 @@ void hl_prog_on_long(void (*fn)(int world));
  * peers ring it. Only while no other thread waits. */
 void hl_prog_set_door(struct hl_prog_door *door, hl_prog_arm *arm, void *arg);
 
+/* Lets one thread of this process that sleeps do so at descriptors, so that these wake it themselves. Only
+ * where no other process rings this one's door. False: there are no descriptors left. Any thread. */
+bool hl_prog_keeper_open(void);
+
+/* Only while no other thread waits. */
+void hl_prog_keeper_close(void);
+
+/* A descriptor that speaks (an edge, after the arm function found nothing to read) wakes a sleeper from now
+ * on. False: there is no such sleeper here, or `fd` cannot be watched. Any thread. */
+bool hl_prog_keeper_add(int fd);
+
+/* Called before `fd` is closed. Any thread. */
+void hl_prog_keeper_drop(int fd);
+
 /* Says where the doors of all ranks of this node are: that of node rank n lies n * stride bytes behind the
  * first. */
 void hl_prog_know_doors(struct hl_prog_door *first, size_t stride);

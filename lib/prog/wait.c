@@ -13,8 +13,9 @@
 #define SPINS 100
 #define YIELDS 50
 #define LOOKS 32 /* looks in vain before a yield; a power of two */
-#define NAP_MIN_NS 20000
+#define NAP_MIN_NS UINT64_C(20000)
 #define NAP_DOUBLINGS 9 /* 10 ms */
+#define NAP_MAX_NS (NAP_MIN_NS << NAP_DOUBLINGS)
 #define LONG_NS UINT64_C(1000000000)
 
 static hl_a32 ranks_here; /* hl_prog_crowd; 0: not called yet */
@@ -224,14 +225,18 @@ static bool idle_step(unsigned idle, unsigned spins, uint64_t *slept_ns, const s
         spin();
         return false;
     }
-    if (idle <= spins + YIELDS) {
+    /* Where ranks share a CPU, others take their turns meanwhile: fewer yields, each of which comes with a
+     * look at everything, and longer naps. */
+    unsigned share = hl_prog_ranks_per_cpu(), yields = share < YIELDS ? YIELDS / share : 1;
+    if (idle <= spins + yields) {
         hl_prog_yield();
         return false;
     }
     look_around(slept_ns);
     /* relaxed: a hint about speed. */
-    unsigned doublings = hl_a32_load_relaxed(&expected) != 0 ? 0 : idle - spins - YIELDS - 1;
-    uint64_t ns = (uint64_t)NAP_MIN_NS << (doublings < NAP_DOUBLINGS ? doublings : NAP_DOUBLINGS);
+    unsigned doublings = hl_a32_load_relaxed(&expected) != 0 ? 0 : idle - spins - yields - 1;
+    uint64_t ns = share * NAP_MIN_NS << (doublings < NAP_DOUBLINGS ? doublings : NAP_DOUBLINGS);
+    ns = ns < NAP_MAX_NS ? ns : NAP_MAX_NS;
     if (ns > HL_NAP_NS) {
         hl_prog_skip_passes();
     }

@@ -6,18 +6,18 @@
 #include <sched.h>
 #include <time.h>
 
-enum { SPINS = 300, YIELDS = 100, NAP_NS = 20000 };
+enum { SPINS = 300, YIELDS = 20, NAP_NS = 20000, DOUBLINGS = 6 };
 
 int patience(long looks)
 {
-    const struct timespec nap = {0, NAP_NS};
-
     if (looks < SPINS)
         return 0;
     if (looks < SPINS + YIELDS) {
         sched_yield();
         return 0;
     }
+    long naps = looks - SPINS - YIELDS;
+    const struct timespec nap = {0, (long)NAP_NS << (naps < DOUBLINGS ? naps : DOUBLINGS)};
     nanosleep(&nap, NULL);
     return 1;
 }

@@ -514,6 +514,7 @@ START_TEST(crowds_do_not_spin)
 }
 END_TEST
 
+#include "prog_keeper.h"
 #include "prog_sections.h"
 
 static Suite *make_suite(void)
@@ -544,6 +545,8 @@ static Suite *make_suite(void)
     tcase_add_test(c, who_waits_gives_his_sections_away);
     tcase_add_test(c, who_looks_in_vain_yields_where_cores_are_few);
     tcase_add_test(c, crowds_do_not_spin);
+    tcase_add_loop_test(c, descriptors_wake_a_sleeper, 1, KEPT_THREADS + 1);
+    tcase_add_test(c, every_wait_of_a_keeper_ends);
     suite_add_tcase(s, c);
     return s;
 }
