@@ -5,12 +5,12 @@
 #include "err.h"
 #include "errh.h"
 #include "hl_build.h"
-#include "life.h"
+#include "job.h"
 #include "user.h"
 
 int hl_win_bad(void)
 {
-    return hl_life_is_open() ? hl_err_say(HL_ERR_WIN, "not a window") : hl_life_refuse();
+    return hl_job_is_open() ? hl_err_say(HL_ERR_WIN, "not a window") : hl_job_refuse();
 }
 
 int hl_win_raise(struct hl_win *w, MPI_Win win, const char *func, int rc)

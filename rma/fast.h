@@ -85,55 +85,48 @@ struct hl_move_call {
 
 int hl_move_nowhere(MPI_Win win, const char *func) HL_COLD;
 
-/* A put or get with the same count and type on both sides; the window and target exist. Returns MPI's
- * code. */
-HL_INLINE int hl_move_same(void *origin, int target, int64_t disp, int64_t count, struct hl_tail tail,
-                           const struct hl_mover *how)
+/* A put or get; six of its arguments are in registers. Does those with one predefined type and the same count
+ * on both sides, to a place in an open epoch; all others jump to the way between. Returns MPI's code. */
+HL_INLINE int hl_move(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target, int64_t disp,
+                      int64_t target_count, struct hl_move_call call)
 {
-    struct hl_win *w = (struct hl_win *)(void *)tail.win;
+    const struct hl_mover *how = call.how;
+    struct hl_win *w = hl_win_of(call.tail.win);
+    if (HL_UNLIKELY(w == NULL)) {
+        return hl_move_nowhere(call.tail.win, how->func);
+    }
+    struct hl_tail tail = {call.tail.target_type, (MPI_Win)(void *)w}; /* so that one register holds both */
+    bool is_rank = (uint32_t)target < (uint32_t)w->size;
+    if (HL_UNLIKELY(!is_rank) && target == MPI_PROC_NULL) {
+        return MPI_SUCCESS;
+    }
     uintptr_t type = (uintptr_t)tail.target_type;
     struct hl_target_addr s;
-    if (HL_UNLIKELY(origin == NULL || type >= HL_TYPE_PREDEFINED_END)) {
-        return how->any(origin, count, tail.target_type, target, disp, count, tail.target_type, tail.win);
+    if (HL_UNLIKELY(!is_rank || origin_type != tail.target_type || origin_count != target_count ||
+                    origin == NULL || type >= HL_TYPE_PREDEFINED_END)) {
+        return how->any(origin, origin_count, origin_type, target, disp, target_count, tail.target_type,
+                        tail.win);
     }
     /* One element of 8 bytes: the general case below with a known length. */
-    if (HL_LIKELY(count == 1 && hl_type_dense[type] == 8 && (uint64_t)disp < hl_epoch_words(&w->epoch))) {
+    if (HL_LIKELY(target_count == 1 && hl_type_dense[type] == 8 &&
+                  (uint64_t)disp < hl_epoch_words(&w->epoch))) {
         uint64_t where = w->targets[target].where + (uint64_t)disp * w->scale;
         if (HL_UNLIKELY((where & HL_TARGET_FAR) != 0)) {
-            return how->far(origin, 8, how->func, target, where, count, tail);
+            return how->far(origin, 8, how->func, target, where, target_count, tail);
         }
         char *there = (char *)(uintptr_t)where;
         hl_near_copy(how->dir == HL_PUT ? there : origin, how->dir == HL_PUT ? origin : there, 8);
         return MPI_SUCCESS;
     }
-    if (HL_UNLIKELY(!hl_is_open(w, target, disp, count, &hl_type_dense[type], &s) ||
+    if (HL_UNLIKELY(!hl_is_open(w, target, disp, target_count, &hl_type_dense[type], &s) ||
                     s.len == 0)) { /* 0 bytes: the type may be none */
-        return how->any(origin, count, tail.target_type, target, disp, count, tail.target_type, tail.win);
+        return how->any(origin, target_count, (MPI_Datatype)type, target, disp, target_count,
+                        (MPI_Datatype)type, tail.win);
     }
     if (HL_UNLIKELY(!hl_target_addr_is_mapped(&s))) {
-        return how->far(origin, (size_t)s.len, how->func, target, s.where, count, tail);
+        return how->far(origin, (size_t)s.len, how->func, target, s.where, target_count, tail);
     }
     return how->copy(origin, (char *)(uintptr_t)s.where, (size_t)s.len);
-}
-
-/* A put or get; six of its arguments are in registers. Returns MPI's code. */
-HL_INLINE int hl_move(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target, int64_t disp,
-                      int64_t target_count, struct hl_move_call call)
-{
-    struct hl_win *w = hl_win_of(call.tail.win);
-    if (HL_UNLIKELY(w == NULL)) {
-        return hl_move_nowhere(call.tail.win, call.how->func);
-    }
-    call.tail.win = (MPI_Win)(void *)w; /* the same value, so that one register holds both */
-    if (HL_UNLIKELY((uint32_t)target >= (uint32_t)w->size)) {
-        if (target == MPI_PROC_NULL) {
-            return MPI_SUCCESS;
-        }
-    } else if (HL_LIKELY(origin_type == call.tail.target_type && origin_count == target_count)) {
-        return hl_move_same(origin, target, disp, target_count, call.tail, call.how);
-    }
-    return call.how->any(origin, origin_count, origin_type, target, disp, target_count, call.tail.target_type,
-                         call.tail.win);
 }
 
 /* The way between: does what the short way does not, and passes the rest to the long way. The short way jumps

@@ -14,7 +14,6 @@
 #include "info.h"
 #include "job.h"
 #include "keyval.h"
-#include "life.h"
 #include "mode.h"
 #include "pairs.h"
 #include "reach.h"
@@ -195,8 +194,8 @@ static int make_public(struct make_call *c, const char *func, void *base, MPI_Wi
     struct hl_comm *comm = hl_comm_of(c->comm);
     int rc;
     bool gives = c->flavor == MPI_WIN_FLAVOR_ALLOCATE || c->flavor == MPI_WIN_FLAVOR_SHARED;
-    if (!hl_life_is_open()) {
-        rc = hl_life_refuse();
+    if (!hl_job_is_open()) {
+        rc = hl_job_refuse();
     } else if (comm == NULL || hl_comm_is_inter(comm)) {
         rc = comm == NULL ? hl_err_say_none(HL_ERR_COMM, "communicator", c->comm)
                           : hl_err_say(HL_ERR_COMM, "not for intercommunicators");

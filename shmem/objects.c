@@ -379,6 +379,13 @@ static int add_foreign(const struct objects *list, struct hl_objects *out)
 
 /* ---- public functions ---- */
 
+static void drop_objects(struct hl_objects *objects)
+{
+    free(objects->stretches);
+    free(objects->foreign);
+    *objects = (struct hl_objects){.is_static = false};
+}
+
 int hl_objects_find(struct hl_objects *out)
 {
     struct objects list;
@@ -404,18 +411,11 @@ int hl_objects_find(struct hl_objects *out)
     }
     rc = add_foreign(&list, out);
     if (rc != 0) {
-        hl_objects_drop(out);
+        drop_objects(out);
     }
 drop_list:
     free(list.at);
     return rc;
-}
-
-void hl_objects_drop(struct hl_objects *objects)
-{
-    free(objects->stretches);
-    free(objects->foreign);
-    *objects = (struct hl_objects){.is_static = false};
 }
 
 bool hl_objects_have_shmem(void)

@@ -44,10 +44,9 @@ struct hl_objects {
 };
 
 /* Looks at all objects that are loaded now and keeps those with symmetric data in memory (dlclose will not
- * unload them). Returns 0 or HL_ERR_NO_MEM; the arrays are the caller's until hl_objects_drop. Any thread,
+ * unload them). Returns 0 or HL_ERR_NO_MEM; the arrays are the caller's. Any thread,
  * but not from a dl_iterate_phdr callback. */
 int hl_objects_find(struct hl_objects *out);
-void hl_objects_drop(struct hl_objects *objects);
 
 /* Was a loaded object linked with OpenSHMEM, or is the library part of the executable? */
 bool hl_objects_have_shmem(void);

@@ -58,7 +58,8 @@ void hl_shmem_quiet(const struct hl_ctx *ctx, const char *func)
     hl_near_fence();
 }
 
-void hl_shmem_fence(const struct hl_ctx *ctx, const char *func)
+/* Makes sure that what was issued to a PE is stored there before what is issued to it later. */
+static void fence_context(const struct hl_ctx *ctx, const char *func)
 {
     hl_fence_release(); /* orders my stores; pairs with an acquire load of the later one at another PE. */
     if (hl_lane_is_there()) {
@@ -109,7 +110,7 @@ HL_INLINE void quiet(shmem_ctx_t ctx, const char *func)
 static HL_NOINLINE void fence_slow(shmem_ctx_t ctx, const char *func)
 {
     if (!is_invalid(ctx, func)) {
-        hl_shmem_fence(context(ctx, func), func);
+        fence_context(context(ctx, func), func);
     }
 }
 

@@ -97,12 +97,10 @@ HL_INLINE size_t hl_shmem_bytes(size_t n, size_t size)
 
 /* ---- completion ---- */
 
-/* hl_shmem_quiet waits until all that was issued on the context is stored at its PEs. hl_shmem_fence makes
- * sure that what was issued to a PE is stored there before what is issued to it later. */
+/* Waits until all that was issued on the context is stored at its PEs. */
 void hl_shmem_quiet(const struct hl_ctx *ctx, const char *func);
 /* Frees the requests of shmemx_quiet_nb that the program has not ended; called at the end (init.c). */
 void hl_quiets_close(void);
-void hl_shmem_fence(const struct hl_ctx *ctx, const char *func);
 
 /* Make and free the error words of far operations, one for each PE. Called at start and end (init.c).
  * HL_ERR_NO_MEM. */

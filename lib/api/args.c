@@ -5,8 +5,8 @@
 
 int hl_api_bad_comm(MPI_Comm comm)
 {
-    if (!hl_life_is_open()) {
-        return hl_life_refuse();
+    if (!hl_job_is_open()) {
+        return hl_job_refuse();
     }
     return hl_err_say_none(HL_ERR_COMM, "communicator", comm);
 }
@@ -75,7 +75,7 @@ int hl_api_bad_buffer(const void *buf, int64_t count, const struct hl_type *t)
 
 int hl_api_check_thread(void)
 {
-    if (!hl_life_is_open() || hl_life_level() > MPI_THREAD_FUNNELED || hl_life_is_main_thread()) {
+    if (!hl_job_is_open() || hl_life_level() > MPI_THREAD_FUNNELED || hl_life_is_main_thread()) {
         return 0;
     }
     return hl_err_say(HL_ERR_OTHER, "called by another thread than the main one, MPI_THREAD_%s was granted",

@@ -13,6 +13,7 @@
 #include "errh.h"
 #include "hl_build.h"
 #include "info.h"
+#include "job.h"
 #include "life.h"
 #include "type.h"
 #include "util.h"
@@ -48,7 +49,7 @@ HL_INLINE int hl_api_sure(int err)
 /* Checks that the library is open. */
 HL_INLINE int hl_api_check_open(void)
 {
-    return HL_LIKELY(hl_life_is_open()) ? 0 : hl_api_sure(hl_life_refuse());
+    return HL_LIKELY(hl_job_is_open()) ? 0 : hl_api_sure(hl_job_refuse());
 }
 
 /* hl_api_check_intra is for calls that intercommunicators do not have, hl_api_check_inter for those that only

@@ -1,6 +1,7 @@
 /* Facts of the job, the index of the ranks of this node, and the calls that ask the launcher. */
 #include "job.h"
 
+#include "atomic.h"
 #include "err.h"
 #include "log.h"
 #include "util.h"
@@ -52,6 +53,26 @@ int hl_job_node_of(int world)
         }
     }
     return -1;
+}
+
+static hl_aptr refusal = {"called before MPI_Init"}; /* NULL: the library is open; atomic */
+
+bool hl_job_is_open(void)
+{
+    return hl_aptr_load_acquire(&refusal) == NULL; /* acquire: sees what opening set up */
+}
+
+int hl_job_refuse(void)
+{
+    const char *why = hl_aptr_load_acquire(&refusal); /* acquire: no partner, the texts are constant */
+    return hl_err_say(HL_ERR_OTHER, "%s",
+                      why != NULL ? why : "called while another thread opened the library");
+}
+
+void hl_job_set_refusal(const char *why)
+{
+    /* release: everything is open; pairs with the acquire in hl_job_is_open. */
+    hl_aptr_store_release(&refusal, (void *)(uintptr_t)why);
 }
 
 bool hl_job_node_lives(int node_rank)

@@ -1,4 +1,5 @@
-/* Facts of the job (this rank's number, the job's size, the ranks of this node), and the end of the job. */
+/* Facts of the job (this rank's number, the job's size, the ranks of this node, whether calls may be made),
+ * and the end of the job. */
 #ifndef HL_JOB_H
 #define HL_JOB_H
 
@@ -35,6 +36,16 @@ int hl_job_index_node(void);
 
 /* False: the process of this node rank has ended. It asks the kernel (three system calls). Any thread. */
 bool hl_job_node_lives(int node_rank);
+
+/* Is the library open, so that communication calls may be made? One load. Any thread. */
+bool hl_job_is_open(void);
+
+/* Returns HL_ERR_OTHER with the reason why no call can be made. Any thread. */
+int hl_job_refuse(void) HL_COLD;
+
+/* Sets that reason, or NULL: the library is open, and what the caller did before is seen by whoever finds it
+ * open. The module life calls it. */
+void hl_job_set_refusal(const char *why);
 
 /* Ends the whole job with exit code `code` (0 counts as 1; so does any other whose low 8 bits are 0, with a
  * line). Under a launcher it flushes this process's streams, but waits for streams that another thread holds

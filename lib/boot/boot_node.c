@@ -188,9 +188,25 @@ static int meet_clique(int clique)
     }
 }
 
+/* Closes what hl_boot_node_prove left open for hl_boot_node_share. */
+static void close_members(void)
+{
+    for (int i = 0; i < node.members; i++) {
+        close(node.member[i].fd);
+    }
+    free(node.member);
+    node.member = NULL;
+    node.members = node.cap = 0;
+    node.leads = false;
+    if (node.meet >= 0) {
+        close(node.meet);
+    }
+    node.meet = -1;
+}
+
 static void be_alone(void)
 {
-    hl_boot_node_close();
+    close_members();
     hl_boot_socket_close();
     me_world = hl_job.rank;
     hl_job.node_rank = 0;
@@ -343,21 +359,6 @@ int hl_boot_node_prove(const struct hl_boot_method *m, int clique)
     return hl_job_index_node();
 }
 
-void hl_boot_node_close(void)
-{
-    for (int i = 0; i < node.members; i++) {
-        close(node.member[i].fd);
-    }
-    free(node.member);
-    node.member = NULL;
-    node.members = node.cap = 0;
-    node.leads = false;
-    if (node.meet >= 0) {
-        close(node.meet);
-    }
-    node.meet = -1;
-}
-
 /* Sends a member the board's size, with the descriptor unless it is -1. */
 static int pass(int to, size_t bytes, int fd)
 {
@@ -467,7 +468,7 @@ int hl_boot_node_share(size_t bytes, int (*make)(size_t), void **base)
         if (rc != 0) {
             return rc;
         }
-        hl_boot_node_close();
+        close_members();
     }
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
     int e = errno;

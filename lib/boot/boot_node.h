@@ -20,9 +20,6 @@ int hl_boot_node_prove(const struct hl_boot_method *m, int clique);
  * text. */
 int hl_boot_keep_notice(int rank, int code);
 
-/* Closes what hl_boot_node_prove left open for hl_boot_node_share. */
-void hl_boot_node_close(void);
-
 /* Sets *a to the address of a socket of the job, "hotlane/HASH/WHAT/NUMBER" in the abstract namespace;
  * returns its length. Every user can list such names, so each has a hash of its own: nobody can foresee
  * another name from one that he has seen, and bind it first. */

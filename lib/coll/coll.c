@@ -257,7 +257,9 @@ int hl_coll_all_or_none(struct hl_comm *comm, int err, const char *what)
                        : hl_err_say(all, "%s failed on another rank", what);
 }
 
-void hl_coll_words_of(struct hl_comm *comm, int rank, int code, char text[HL_ERR_TEXT])
+/* Gives all ranks the text that `rank` has for its error `code`: theirs may be the only line that the user
+ * sees. */
+static void share_words(struct hl_comm *comm, int rank, int code, char text[HL_ERR_TEXT])
 {
     snprintf(text, HL_ERR_TEXT, "%s", comm->rank == rank ? hl_err_text(code) : "");
     int told = hl_coll_bcast_bytes(comm, text, HL_ERR_TEXT, rank);
@@ -273,7 +275,7 @@ int hl_coll_first_failed(struct hl_comm *comm, int code, int *rank, char text[HL
     int err = hl_coll_least(comm, code != 0 ? comm->rank - comm->size : 0, &least);
     if (err == 0 && least < 0) {
         *rank = comm->size + least;
-        hl_coll_words_of(comm, *rank, code, text);
+        share_words(comm, *rank, code, text);
     }
     return err;
 }

@@ -127,10 +127,6 @@ int hl_coll_agree(struct hl_comm *comm, int value);
  * failed on another rank. */
 int hl_coll_all_or_none(struct hl_comm *comm, int err, const char *what);
 
-/* Gives all ranks the text that `rank` has for its error `code`: theirs may be the only line that the user
- * sees. */
-void hl_coll_words_of(struct hl_comm *comm, int rank, int code, char text[HL_ERR_TEXT]);
-
 /* Called after a step that failed on some rank; `code` is mine, or 0. Sets the first rank that failed, and
  * its text. Returns the error of the exchange; then, and when no rank failed, neither is set. */
 int hl_coll_first_failed(struct hl_comm *comm, int code, int *rank, char text[HL_ERR_TEXT]);

@@ -20,22 +20,6 @@ static int served_cpus;
 static struct hl_mutex tick_lock =
     HL_MUTEX_INIT; /* held while the receive thread looks at the pool: it must not be closed then */
 
-bool hl_lane_is_quiet(int peer)
-{
-    if (hl_pool_count(&hl_pool) == 0) {
-        return true;
-    }
-    /* acquire: pairs with the full and in hl_way_sweep. */
-    for (uint64_t rest = hl_a64_load_acquire(&hl_pool.used[peer]); rest != 0; rest &= rest - 1) {
-        const struct hl_way *way = hl_way_find(hl_pool.lanes[__builtin_ctzll(rest)], peer);
-        /* acquire: pairs with the releases in hl_slot_commit and advance_way. */
-        if (way != NULL && hl_a64_load_acquire(&way->done) < hl_a64_load_acquire(&way->issued)) {
-            return false;
-        }
-    }
-    return true;
-}
-
 /* ---- progress, opening, closing ---- */
 
 void hl_lane_short_wake(void)

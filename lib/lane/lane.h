@@ -151,9 +151,6 @@ void hl_lane_fence(struct hl_lane *lane, bool (*also_near)(int peer));
  * in particular must name to come after them. Else NULL. (hl_lane_bound asks without a call.) */
 struct hl_lane *hl_lane_bound_now(void);
 
-/* True when nothing issued to `peer` is open; one or a few loads, for callers that want to skip a flush. */
-bool hl_lane_is_quiet(int peer);
-
 /* Counts errors that were kept: a caller with many error words reads them only when this has changed.
  * Atomic. */
 extern hl_a64 hl_lane_errors;

@@ -104,8 +104,7 @@ void hl_way_sweep(struct hl_lane *lane)
         struct hl_way *way = hl_aptr_load_relaxed(&t->at[i]); /* relaxed: written by the holder only. */
         if (way != NULL && way->marked && way->first == NULL && leases - way->touched > HL_IDLE_LEASES) {
             way->marked = false;
-            /* full: after done and the error words; pairs with the acquires in flush_peer and
-             * hl_lane_is_quiet. */
+            /* full: after done and the error words; pairs with the acquire in flush_peer. */
             hl_a64_and_full(&lane->pool->used[way->peer], ~(UINT64_C(1) << lane->index));
         }
     }

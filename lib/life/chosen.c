@@ -2,12 +2,12 @@
  * system nothing. */
 #include "boot.h"
 #include "conf.h"
-#include "fab.h"
 #include "job.h"
 #include "lane.h"
 #include "log.h"
 #include "mem.h"
 #include "modules.h"
+#include "rx.h"
 #include "topo.h"
 #include "util.h"
 
@@ -69,7 +69,7 @@ static void tell_job(bool threads)
     if (hl_job.size > 1) {
         hl_log(HL_LOG_INFO, "%d processes, %d on this node; %s%s", hl_job.size, hl_job.node_size,
                one_node ? "what they send goes through shared memory" : "the others are reached by ",
-               one_node ? "" : hl_fab.provider);
+               one_node ? "" : hl_rx_provider());
     }
     if (!one_node) {
         uint32_t lanes = hl_lane_plan(threads, hl_topo_cpu_count());

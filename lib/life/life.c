@@ -30,7 +30,7 @@
 enum life_state { LIFE_CLOSED, LIFE_IDLE, LIFE_OPEN, LIFE_FORKED };
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
-static hl_a32 state; /* atomic: enum life_state; changed under lock, read by anybody */
+static hl_a32 state; /* atomic: enum life_state; changed under lock by set_state, read by anybody */
 static int users[HL_LIFE_USERS] HL_GUARDED_BY(lock);
 static int n_users HL_GUARDED_BY(lock);
 static uint64_t n_opened HL_GUARDED_BY(lock); /* number of opens so far */
@@ -51,6 +51,21 @@ void hl_life_enrol(struct hl_life_row *row)
     rows = row;
 }
 
+/* Why MPI's calls cannot be made while the library is not open. */
+static const char *name_refusal(void)
+{
+    return hl_life_is_forked()               ? "a forked child of a rank cannot use the library"
+           : hl_life_closed(HL_LIFE_MPI)     ? "called after MPI_Finalize"
+           : hl_life_opened(HL_LIFE_SESSION) ? "called while no session is open"
+                                             : "called before MPI_Init";
+}
+
+static void set_state(enum life_state to)
+{
+    hl_a32_store_relaxed(&state, to); /* relaxed: what opening set up goes with the refusal */
+    hl_job_set_refusal(to == LIFE_OPEN ? NULL : name_refusal());
+}
+
 /* ---- fork and exit ---- */
 
 static void forget_in_child(void)
@@ -60,7 +75,7 @@ static void forget_in_child(void)
     if (was != LIFE_OPEN && was != LIFE_IDLE) {
         return;
     }
-    hl_a32_store_relaxed(&state, LIFE_FORKED);
+    set_state(LIFE_FORKED);
     hl_modules_forget();
     for (struct hl_life_row *r = rows; r != NULL; r = r->next) {
         if (r->child != NULL) {
@@ -97,7 +112,7 @@ static void end_mpi_at_exit(int code, void *unused)
  * called MPI_Finalize. */
 __attribute__((destructor(101))) static void at_end(void)
 {
-    if (succeeds && hl_life_is_open()) {
+    if (succeeds && hl_job_is_open()) {
         bool mpi = hl_life_opened(HL_LIFE_MPI) && !hl_life_closed(HL_LIFE_MPI);
         hl_boot_left(mpi ? "MPI_Finalize" : "MPI_Session_finalize");
     }
@@ -212,8 +227,7 @@ int hl_life_open(enum hl_life_who who, int required, int *provided)
         if (n_users == 0 || who == HL_LIFE_MPI) {
             main_thread = pthread_self();
         }
-        /* release: everything is open; pairs with the acquire in hl_life_is_open. */
-        hl_a32_store_release(&state, LIFE_OPEN);
+        set_state(LIFE_OPEN);
         collective_end = collective_end || who != HL_LIFE_SESSION;
         n_users++;
         n_opened++;
@@ -249,8 +263,7 @@ static int close_all(void)
             r->close();
         }
     }
-    /* release: pairs with the acquire in hl_life_is_open. */
-    hl_a32_store_release(&state, LIFE_CLOSED);
+    set_state(LIFE_CLOSED);
     hl_modules_close(mpi_ended);
     return err;
 }
@@ -314,8 +327,7 @@ int hl_life_close(enum hl_life_who who)
                 err = close_all();
                 hl_prog_end(true);
             } else {
-                /* release: pairs with the acquire in hl_life_is_open. */
-                hl_a32_store_release(&state, LIFE_IDLE);
+                set_state(LIFE_IDLE);
             }
         }
     }
@@ -333,11 +345,6 @@ bool hl_life_closed(enum hl_life_who who)
     return (hl_a32_load_acquire(&closed) >> who & 1) != 0; /* acquire: pairs with hl_life_close */
 }
 
-bool hl_life_is_open(void)
-{
-    return hl_a32_load_acquire(&state) == LIFE_OPEN; /* acquire: sees what opening set up */
-}
-
 bool hl_life_is_forked(void)
 {
     return hl_a32_load_acquire(&state) == LIFE_FORKED; /* acquire: no partner, the child has one thread */
@@ -345,12 +352,7 @@ bool hl_life_is_forked(void)
 
 int hl_life_refuse(void)
 {
-    if (hl_life_is_forked()) {
-        return hl_err_say(HL_ERR_OTHER, "a forked child of a rank cannot use the library");
-    }
-    return hl_err_say(HL_ERR_OTHER, hl_life_closed(HL_LIFE_MPI)       ? "called after MPI_Finalize"
-                                    : hl_life_opened(HL_LIFE_SESSION) ? "called while no session is open"
-                                                                      : "called before MPI_Init");
+    return hl_err_say(HL_ERR_OTHER, "%s", name_refusal());
 }
 
 int hl_life_level(void)

@@ -44,14 +44,11 @@ int hl_life_close(enum hl_life_who who);
 bool hl_life_opened(enum hl_life_who who);
 bool hl_life_closed(enum hl_life_who who);
 
-/* Is any user open, so that communication calls may be made? One load. */
-bool hl_life_is_open(void);
-
 /* Is this a forked child of a process that had the library open? Then no call will ever work here. */
 bool hl_life_is_forked(void);
 
-/* Returns HL_ERR_OTHER with the reason why no call can be made: before MPI_Init, after MPI_Finalize, between
- * sessions, or in a forked child. */
+/* Returns HL_ERR_OTHER with the reason why no call of MPI can be made: before MPI_Init, after MPI_Finalize,
+ * between sessions, or in a forked child; also while the library is open for others. */
 int hl_life_refuse(void) HL_COLD;
 
 int hl_life_level(void);           /* MPI_THREAD_* in force */

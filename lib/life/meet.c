@@ -6,14 +6,12 @@
 #include "atomic.h"
 #include "boot.h"
 #include "err.h"
-#include "fab.h"
 #include "flight.h"
 #include "hang.h"
 #include "job.h"
 #include "log.h"
 #include "match.h"
 #include "prog.h"
-#include "providers.h"
 #include "req.h"
 #include "rx.h"
 #include "thread.h"
@@ -51,7 +49,7 @@ int hl_life_meet(void)
     pthread_t thread;
 
     hl_a32_store_relaxed(&met, 0); /* relaxed: no other thread knows it yet. */
-    bool keeps = hl_fab_is_open() && hl_fab.row->wait != HL_PROVIDER_WAKES;
+    bool keeps = hl_rx_may_be_silent();
     bool carried = (hl_req_has_orphans() || hl_flight_any() || keeps) && start_meeting(&thread, &met);
     int err = hl_boot_fence();
     if (carried) {

@@ -533,17 +533,6 @@ static void take_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl
     }
 }
 
-static void serve_inbox(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
-{
-    uint64_t head = hl_a64_load_relaxed(&ib->head); /* relaxed: only owners write it */
-    const struct hl_ring_slot *s;
-    for (int i = 0; i < SERVE_MAX && (s = peek(ib, head)) != NULL; i++) {
-        take_slot(m, ib, s, w);
-        set_head(ib, ++head);
-        w->n++;
-    }
-}
-
 void hl_inbox_visit(struct hl_matcher *m, struct hl_inbox *ib,
                     void (*fn)(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w),
                     struct hl_work *w)
@@ -561,6 +550,12 @@ void hl_inbox_poll(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
         return;
     }
     apply_all(m, ib, w);
-    serve_inbox(m, ib, w);
+    uint64_t head = hl_a64_load_relaxed(&ib->head); /* relaxed: only owners write it */
+    const struct hl_ring_slot *s;
+    for (int i = 0; i < SERVE_MAX && (s = peek(ib, head)) != NULL; i++) {
+        take_slot(m, ib, s, w);
+        set_head(ib, ++head);
+        w->n++;
+    }
     leave_inbox(m, ib, w);
 }

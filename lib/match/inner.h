@@ -379,7 +379,6 @@ int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s);
 void hl_matcher_close(struct hl_matcher *m);
 void hl_matcher_part(struct hl_matcher *m); /* see hl_match_part */
 int hl_matcher_poll(void *matcher);
-enum hl_prog_armed hl_matcher_arm(void *matcher);
 bool hl_matcher_idle(void *matcher); /* true when nothing is left to send */
 
 /* Called after an event that another thread may sleep for. */

@@ -263,7 +263,7 @@ static bool must_poll(struct hl_matcher *m)
            (m->net != NULL && !hl_far_rings(m));
 }
 
-enum hl_prog_armed hl_matcher_arm(void *matcher)
+static enum hl_prog_armed arm_matcher(void *matcher)
 {
     struct hl_matcher *m = matcher;
     for (unsigned i = 0; i < m->n_inboxes; i++) {
@@ -367,7 +367,7 @@ int hl_match_open(void *board, bool threads)
     hl_match_counts_open(&self);
     hl_match_describe_open();
     hl_prog_know_doors(&self.parts->door, sizeof *self.parts);
-    hl_prog_set_door(&hl_match_part_of(&self, self.node_rank)->door, hl_matcher_arm, &self);
+    hl_prog_set_door(&hl_match_part_of(&self, self.node_rank)->door, arm_matcher, &self);
     return self.far_list == NULL ? 0 : hl_fab_on_open(open_ports);
 }
 

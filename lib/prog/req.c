@@ -101,60 +101,6 @@ void hl_req_wait(struct hl_req *r)
     hl_prog_wait_rung(is_request_done, r);
 }
 
-struct many {
-    size_t left; /* requests from this index on are done */
-    struct hl_req *const *reqs;
-};
-
-static bool are_requests_done(void *arg)
-{
-    struct many *m = arg;
-    while (m->left > 0) {
-        struct hl_req *r = m->reqs[m->left - 1];
-        if (r != NULL && hl_req_is_active(r) && !hl_req_is_done(r)) {
-            return false;
-        }
-        m->left--;
-    }
-    return true;
-}
-
-/* Describes the last request that is open, and says how many there are. */
-static void describe_all(const void *arg, struct hl_wait_desc *t)
-{
-    const struct many *m = arg;
-    const struct hl_req *last = NULL;
-    size_t open = 0;
-    for (size_t i = 0; i < m->left; i++) {
-        const struct hl_req *r = m->reqs[i];
-        if (r != NULL && hl_req_is_active(r) && !hl_req_is_done(r)) {
-            last = r;
-            open++;
-        }
-    }
-    if (open > 1) {
-        hl_desc_say(t, "%zu requests, among them ", open);
-    }
-    if (last != NULL) {
-        hl_req_describe(last, t);
-    }
-    for (size_t i = 0; open > 1 && i < m->left && t->n - t->first < HL_HANG_RANKS; i++) {
-        const struct hl_req *r = m->reqs[i];
-        if (r != NULL && hl_req_is_active(r) && !hl_req_is_done(r)) {
-            struct hl_wait_desc one = {0};
-            hl_req_describe(r, &one);
-            hl_desc_await_all(t, &one);
-        }
-    }
-}
-HL_HANG_WORDS(are_requests_done, describe_all);
-
-void hl_req_wait_all(size_t n, struct hl_req *const *reqs)
-{
-    struct many m = {n, reqs};
-    hl_prog_wait_rung(are_requests_done, &m);
-}
-
 /* In MPI_Status internal[0..1] has the bytes received, internal[2] whether it was cancelled. */
 void hl_req_set_status(MPI_Status *status, int source, int tag, int64_t bytes, bool cancelled)
 {

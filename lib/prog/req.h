@@ -294,9 +294,6 @@ void hl_req_describe(const struct hl_req *r, struct hl_wait_desc *t);
 /* Waits until the request is DONE (hl_prog_wait_rung). */
 void hl_req_wait(struct hl_req *r);
 
-/* Waits until all n requests are done; NULL and inactive entries count as done. */
-void hl_req_wait_all(size_t n, struct hl_req *const *reqs);
-
 /* Finishes a DONE request: writes *status unless it is MPI_STATUS_IGNORE (all fields but MPI_ERROR), and
  * frees it, or makes it INACTIVE when persistent. Returns its error code (0 or HL_ERR_*). */
 int hl_req_finish(struct hl_req *r, MPI_Status *status);

@@ -1,4 +1,4 @@
-/* Memory that peers may reach: registrations of segments and of other memory, found by id.
+/* Memory that peers may reach: registrations of segments and of other memory.
  *
  * Where registering pins nothing, a segment is registered as a whole when it is made, and all memory
  * in it has its key. Where a NIC locks registered pages, whole arenas and heaps would be locked for
@@ -26,16 +26,17 @@
 #define CHUNK 1024u
 #define NAPS 10 /* naps of 1, 2, 4, ... ms, while the provider says that it cannot register just now */
 
+/* All fields are guarded by region_lock. */
 struct region_row {
-    hl_a64 id;  /* 0: free; atomic: a reader that gets it with acquire may read the other fields */
-    char *base; /* base and len change only while id is 0; this and all below change under region_lock */
+    uint64_t id; /* 0: free */
+    char *base;
     size_t len;
     uint64_t key;
     struct fid_mr *mr;
 };
 
-/* Each points to struct region_row[CHUNK], or is NULL. Never freed, so that a stale id can be told. */
-static hl_aptr chunks[ROWS_MAX / CHUNK];
+/* Each has CHUNK rows, or is NULL. Never freed, so that a stale id can be told; guarded by region_lock. */
+static struct region_row *chunks[ROWS_MAX / CHUNK];
 static struct hl_mutex region_lock = HL_MUTEX_INIT;
 static struct hl_fab_ep *owner; /* the receive endpoint; guarded by region_lock */
 static uint64_t serial;         /* guarded by region_lock */
@@ -49,10 +50,9 @@ static struct {
     size_t count, room;
 } segments;
 
-static struct region_row *row_at(uint32_t index)
+static struct region_row *row_at(uint32_t index) HL_REQUIRES(region_lock)
 {
-    /* acquire: the chunk is zeroed; pairs with the release in take_row. */
-    struct region_row *chunk = hl_aptr_load_acquire(&chunks[index / CHUNK]);
+    struct region_row *chunk = chunks[index / CHUNK];
     return chunk != NULL ? &chunk[index % CHUNK] : NULL;
 }
 
@@ -224,17 +224,16 @@ void hl_mr_of(const struct hl_seg *seg, struct hl_mr *out)
 static struct region_row *take_row(uint32_t *index) HL_REQUIRES(region_lock)
 {
     for (uint32_t c = 0; c < ROWS_MAX / CHUNK; c++) {
-        struct region_row *chunk =
-            hl_aptr_load_relaxed(&chunks[c]); /* relaxed: changed under region_lock only. */
+        struct region_row *chunk = chunks[c];
         if (chunk == NULL) {
             chunk = calloc(CHUNK, sizeof *chunk);
             if (chunk == NULL) {
                 return NULL;
             }
-            hl_aptr_store_release(&chunks[c], chunk); /* release: publishes its zeroes; pairs with row_at. */
+            chunks[c] = chunk;
         }
         for (uint32_t i = 0; i < CHUNK; i++) {
-            if (hl_a64_load_relaxed(&chunk[i].id) == 0) { /* relaxed: changed under region_lock only. */
+            if (chunk[i].id == 0) {
                 *index = c * CHUNK + i;
                 return &chunk[i];
             }
@@ -283,8 +282,7 @@ int hl_mr_register(void *base, size_t len, struct hl_mr *out)
                               .key = key,
                               .addr = hl_fab.virt_addr ? (uint64_t)(uintptr_t)base : 0,
                               .len = len};
-        /* release: publishes the row; pairs with the acquire in locate_private. */
-        hl_a64_store_release(&row->id, out->id);
+        row->id = out->id;
     }
     hl_mutex_unlock(&region_lock);
     return rc;
@@ -292,36 +290,14 @@ int hl_mr_register(void *base, size_t len, struct hl_mr *out)
 
 void hl_mr_unregister(uint64_t id)
 {
-    struct region_row *row = row_at((uint32_t)(id & (ROWS_MAX - 1)));
     hl_mutex_lock(&region_lock);
-    if (row != NULL && hl_a64_load_relaxed(&row->id) == id) { /* relaxed: changed under region_lock only. */
+    struct region_row *row = row_at((uint32_t)(id & (ROWS_MAX - 1)));
+    if (row != NULL && row->id == id) {
         unregister_memory(row->mr, row->len);
         row->mr = NULL;
-        hl_a64_store_release(&row->id, 0); /* release: pairs with the acquire in locate_private. */
+        row->id = 0;
     }
     hl_mutex_unlock(&region_lock);
-}
-
-static void *locate_private(uint64_t id, uint64_t offset, uint64_t len)
-{
-    const struct region_row *row = row_at((uint32_t)(id & (ROWS_MAX - 1)));
-    /* acquire: base and length are set; pairs with the release in hl_mr_register. */
-    if (row == NULL || hl_a64_load_acquire(&row->id) != id || offset > row->len || len > row->len - offset) {
-        return NULL;
-    }
-    return row->base + offset;
-}
-
-void *hl_mr_locate(uint64_t id, uint64_t offset, uint64_t len)
-{
-    if (id & PRIVATE_BIT) {
-        return locate_private(id, offset, len);
-    }
-    const struct hl_seg *seg = hl_mem_by_id(id);
-    if (seg == NULL || offset > seg->len || len > seg->len - offset) {
-        return NULL;
-    }
-    return seg->base + offset;
 }
 
 void hl_mr_hold(void) HL_NO_TSA
@@ -347,8 +323,7 @@ static int register_all(void) HL_REQUIRES(region_lock)
 {
     for (uint32_t i = 0; i < ROWS_MAX && row_at(i) != NULL; i++) {
         struct region_row *row = row_at(i);
-        bool wants = hl_a64_load_relaxed(&row->id) != 0; /* relaxed: changed under region_lock only. */
-        if (wants && row->mr == NULL && row->len > 0 &&
+        if (row->id != 0 && row->mr == NULL && row->len > 0 &&
             register_memory(row->base, row->len, &row->mr, &row->key) != 0) {
             hl_log(HL_LOG_WARN, "%s", hl_err_text(HL_ERR_OTHER));
         }

@@ -1,4 +1,4 @@
-/* Memory that peers may reach: registered in the receive endpoint's domain, found by id or by key. */
+/* Memory that peers may reach: registered in the receive endpoint's domain, found by key. */
 #ifndef HL_MR_H
 #define HL_MR_H
 
@@ -31,11 +31,6 @@ void hl_mr_of(const struct hl_seg *seg, struct hl_mr *out);
  * what to do), HL_ERR_OTHER (with the provider's text). Any thread. */
 int hl_mr_register(void *base, size_t len, struct hl_mr *out);
 void hl_mr_unregister(uint64_t id);
-
-/* The address of bytes [offset, offset + len) of this rank's region `id` (a segment or registered memory), or
- * NULL when there is no such region or it does not hold all of them: the bounds check for everything that
- * arrives. Any thread, no lock. The caller keeps the region alive, or is the receive thread. */
-void *hl_mr_locate(uint64_t id, uint64_t offset, uint64_t len);
 
 /* Registered memory, found by its key. */
 struct hl_mr_found {

@@ -557,3 +557,13 @@ void hl_rx_net_close(void)
     hl_rx_senders_free(&senders);
     hl_rx_window_free(&window);
 }
+
+const char *hl_rx_provider(void)
+{
+    return hl_fab.provider;
+}
+
+bool hl_rx_may_be_silent(void)
+{
+    return hl_fab_is_open() && hl_fab.row->wait != HL_PROVIDER_WAKES;
+}

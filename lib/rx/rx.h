@@ -56,7 +56,7 @@ struct hl_rx_msg {
 HL_HIDDEN extern const char hl_rx_order;
 
 /* Handles a record, on the receive thread. Returns 0 or the HL_ERR_* that the acknowledgement carries back.
- * Only the message's form was checked before: find memory with hl_mr_locate. */
+ * Only the message's form was checked before: the handler checks what its words say of memory. */
 typedef int hl_rx_fn(const struct hl_rx_msg *msg);
 
 /* Bytes of node-shared memory that the rings of `node_size` ranks take; the same on all of them. */
@@ -79,6 +79,13 @@ int hl_rx_start(void);
  * when the job has several nodes (or pretends to), else by a collective call that needs the network. */
 int hl_rx_network(void);
 bool hl_rx_has_network(void);
+
+/* The provider that the network goes by; "" before it opens. */
+const char *hl_rx_provider(void);
+
+/* True: the network is open, and messages may come without a word from its provider's descriptor, so that
+ * somebody has to look for them. */
+bool hl_rx_may_be_silent(void);
 
 /* Stops the thread and closes the receive endpoint. Called after a fence of the job, when lanes are
  * closed. */

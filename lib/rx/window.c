@@ -95,6 +95,27 @@ static struct hl_rx_parked *pop_parked(struct hl_rx_gap *gap)
     return m;
 }
 
+static void free_parked(struct hl_rx_gap *gap)
+{
+    while (gap->first != NULL) {
+        free(pop_parked(gap));
+    }
+}
+
+/* Drops the waiting messages of the stream and what is known of its gap. */
+static void forget_gap(struct hl_rx_window *w, uint64_t stream)
+{
+    for (struct hl_rx_gap **at = &w->gaps; *at != NULL; at = &(*at)->next) {
+        struct hl_rx_gap *gap = *at;
+        if (gap->stream == stream) {
+            *at = gap->next;
+            free_parked(gap);
+            free(gap);
+            return;
+        }
+    }
+}
+
 struct hl_rx_parked *hl_rx_window_take(struct hl_rx_window *w, uint64_t stream, uint64_t seq)
 {
     struct hl_rx_gap *gap = find_gap(w, stream);
@@ -106,7 +127,7 @@ struct hl_rx_parked *hl_rx_window_take(struct hl_rx_window *w, uint64_t stream, 
         m = pop_parked(gap);
     }
     if (gap != NULL && gap->first == NULL && (gap->probed_ns == 0 || gap->probed + 1 < seq)) {
-        hl_rx_window_forget(w, stream);
+        forget_gap(w, stream);
     }
     return m;
 }
@@ -129,7 +150,7 @@ bool hl_rx_window_probe(struct hl_rx_window *w, uint64_t stream, uint64_t heard,
     }
     if (number <= heard) {
         if (gap->first == NULL) {
-            hl_rx_window_forget(w, stream); /* the messages that an earlier probe missed have come */
+            forget_gap(w, stream); /* the messages that an earlier probe missed have come */
         }
         return false;
     }
@@ -141,29 +162,9 @@ bool hl_rx_window_probe(struct hl_rx_window *w, uint64_t stream, uint64_t heard,
     return now_ns - gap->probed_ns >= HL_RX_WINDOW_NS;
 }
 
-static void free_parked(struct hl_rx_gap *gap)
-{
-    while (gap->first != NULL) {
-        free(pop_parked(gap));
-    }
-}
-
-void hl_rx_window_forget(struct hl_rx_window *w, uint64_t stream)
-{
-    for (struct hl_rx_gap **at = &w->gaps; *at != NULL; at = &(*at)->next) {
-        struct hl_rx_gap *gap = *at;
-        if (gap->stream == stream) {
-            *at = gap->next;
-            free_parked(gap);
-            free(gap);
-            return;
-        }
-    }
-}
-
 void hl_rx_window_free(struct hl_rx_window *w)
 {
     while (w->gaps != NULL) {
-        hl_rx_window_forget(w, w->gaps->stream);
+        forget_gap(w, w->gaps->stream);
     }
 }

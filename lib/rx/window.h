@@ -89,9 +89,6 @@ const struct hl_rx_parked *hl_rx_window_first(const struct hl_rx_window *w, uint
 bool hl_rx_window_probe(struct hl_rx_window *w, uint64_t stream, uint64_t heard, uint64_t number,
                         uint64_t now_ns);
 
-/* Drops the waiting messages of the stream and what is known of its gap. */
-void hl_rx_window_forget(struct hl_rx_window *w, uint64_t stream);
-
 /* Drops all waiting messages. */
 void hl_rx_window_free(struct hl_rx_window *w);
 

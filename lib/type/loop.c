@@ -54,7 +54,7 @@ static struct hl_loop *new_node(enum hl_loop_kind kind, int64_t rows)
     return l;
 }
 
-struct hl_loop *hl_loop_block(int64_t bytes, int64_t elements, enum hl_basic basic)
+static struct hl_loop *make_block(int64_t bytes, int64_t elements, enum hl_basic basic)
 {
     struct hl_loop *l = new_node(HL_LOOP_BLOCK, 1);
 
@@ -110,7 +110,7 @@ struct hl_loop *hl_loop_shift(struct hl_loop *l, int64_t by)
 static struct hl_loop *no_bytes(struct hl_loop *consumed)
 {
     hl_loop_unref(consumed);
-    return hl_loop_block(0, 0, HL_BASIC_MIXED);
+    return make_block(0, 0, HL_BASIC_MIXED);
 }
 
 /* Makes one leaf of n leaves that are next to each other. */
@@ -258,7 +258,7 @@ static struct hl_loop *joined(struct hl_loop *a, struct hl_loop *b)
 {
     enum hl_basic basic = a->basic == b->basic ? (enum hl_basic)a->basic : HL_BASIC_MIXED;
     struct hl_loop *l =
-        hl_loop_shift(hl_loop_block(a->size + b->size, a->elements + b->elements, basic), a->off);
+        hl_loop_shift(make_block(a->size + b->size, a->elements + b->elements, basic), a->off);
 
     if (l != NULL) {
         l->narrow = a->narrow && b->narrow;

@@ -39,7 +39,6 @@ struct hl_loop {
  * types. A node of size 0 is a BLOCK without bytes. */
 struct hl_loop *hl_loop_ref(struct hl_loop *l);
 void hl_loop_unref(struct hl_loop *l);
-struct hl_loop *hl_loop_block(int64_t bytes, int64_t elements, enum hl_basic basic);
 struct hl_loop *hl_loop_shift(struct hl_loop *l, int64_t by);
 struct hl_loop *hl_loop_vec(int64_t n, int64_t stride, struct hl_loop *child);
 struct hl_loop *hl_loop_idx(int64_t n, const int64_t *disp, const int64_t *len, int64_t blocklen,

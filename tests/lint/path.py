@@ -22,23 +22,23 @@ OPTIONS = ("-O0", "-DNDEBUG", "-Dalways_inline=unused")
 GOALS = {"near": (6, None, 120), "direct": (12, 5, 250), "chained": (20, 8, 400)}
 # Kind, functions on the way, bars. Behind a | the way goes on through a pointer to a function, or at a later call.
 WAYS = [
-    ("near", "PMPI_Put hl_move_same hl_near_copy", (4, 3, 66)),
-    ("direct", "PMPI_Put hl_move_same | put_far hl_lane_write fi_writemsg", (11, 4, 148)),
-    ("chained", "PMPI_Put hl_move_same | put_far hl_lane_write hl_chain_append | PMPI_Win_flush flush_peer hl_chain_send fi_sendmsg", (21, 8, 349)),
-    ("near", "PMPI_Get hl_move_same hl_near_copy", (4, 3, 61)),
-    ("direct", "PMPI_Get hl_move_same | get_far hl_lane_read fi_readmsg", (10, 4, 133)),
-    ("chained", "PMPI_Get hl_move_same | get_far hl_lane_read hl_chain_append | PMPI_Win_flush flush_peer hl_chain_send fi_sendmsg", (20, 8, 334)),
+    ("near", "PMPI_Put hl_move hl_near_copy", (3, 3, 61)),
+    ("direct", "PMPI_Put hl_move | put_far hl_lane_write fi_writemsg", (10, 4, 143)),
+    ("chained", "PMPI_Put hl_move | put_far hl_lane_write hl_chain_append | PMPI_Win_flush flush_peer hl_chain_send fi_sendmsg", (20, 8, 344)),
+    ("near", "PMPI_Get hl_move hl_near_copy", (3, 3, 56)),
+    ("direct", "PMPI_Get hl_move | get_far hl_lane_read fi_readmsg", (9, 4, 128)),
+    ("chained", "PMPI_Get hl_move | get_far hl_lane_read hl_chain_append | PMPI_Win_flush flush_peer hl_chain_send fi_sendmsg", (19, 8, 329)),
     ("near", "PMPI_Win_flush hl_near_fence", (2, 2, 12)),
     ("chained", "PMPI_Win_flush flush_peer hl_chain_send fi_sendmsg", (10, 4, 170)),
     ("near", "pshmem_putmem hl_near_copy", (4, 3, 37)),
     ("direct", "pshmem_putmem hl_lane_write_on fi_writemsg", (9, 4, 107)),
-    ("chained", "pshmem_putmem hl_lane_write_on hl_chain_append | pshmem_quiet hl_chain_send fi_sendmsg", (20, 8, 306)),
+    ("chained", "pshmem_putmem hl_lane_write_on hl_chain_append | pshmem_quiet hl_chain_send fi_sendmsg", (20, 8, 305)),
     ("near", "pshmem_quiet hl_near_fence", (3, 2, 16)),
-    ("chained", "pshmem_quiet hl_chain_send fi_sendmsg", (11, 4, 163)),
+    ("chained", "pshmem_quiet hl_chain_send fi_sendmsg", (11, 4, 162)),
     ("near", "PMPI_Send hl_ring_publish", (8, 4, 122)),
     ("direct", "PMPI_Send hl_far_eager fi_sendmsg", (11, 6, 156)),
-    ("near", "PMPI_Recv hl_req_wait hl_prog_wait_slow hl_prog_poll | hl_matcher_poll hl_inbox_poll hl_recv_deliver", (15, 8, 190)),
-    ("direct", "PMPI_Recv hl_req_wait hl_prog_wait_slow hl_prog_poll | hl_matcher_poll hl_net_poll fi_cq_read", (14, 10, 148)),
+    ("near", "PMPI_Recv hl_req_wait hl_prog_wait_slow hl_prog_poll | hl_matcher_poll hl_inbox_poll hl_recv_deliver", (14, 8, 186)),
+    ("direct", "PMPI_Recv hl_req_wait hl_prog_wait_slow hl_prog_poll | hl_matcher_poll hl_net_poll fi_cq_read", (13, 9, 144)),
 ]
 
 

@@ -56,13 +56,13 @@ static int accumulate(const struct hl_rx_msg *msg)
     static struct hl_near_lock lock;
     const struct hl_wire_rec *rec = msg->rec;
     size_t len = rec->count * hl_op_extent((enum hl_basic)rec->basic);
-    void *target = hl_mr_locate(rec->region, rec->offset, len);
-    if (target == NULL || rec->len != len) {
+    const struct hl_seg *seg = hl_mem_by_id(rec->region);
+    if (seg == NULL || rec->offset > seg->len || len > seg->len - rec->offset || rec->len != len) {
         return HL_ERR_RMA_RANGE;
     }
     void *fetched = rec->op == HL_WIRE_GET_ACC ? hl_rx_reply_room(msg, len) : NULL;
-    return hl_near_acc((enum hl_op_kind)rec->kind, (enum hl_basic)rec->basic, target, msg->payload, fetched,
-                       rec->count, &lock);
+    return hl_near_acc((enum hl_op_kind)rec->kind, (enum hl_basic)rec->basic, seg->base + rec->offset,
+                       msg->payload, fetched, rec->count, &lock);
 }
 
 static hl_a32 notices;

@@ -25,7 +25,7 @@ START_TEST(a_put_arrives_without_further_calls)
     ck_assert(sink[0] == 7 && sink[1] == 8 && sink[2] == 9);
     TICK_UNTIL(!hl_pool_tick(&hl_pool));
     ck_assert(!hl_pool_tick(&hl_pool)); /* nothing is open: ticks may end */
-    ck_assert(hl_lane_is_quiet(1));
+    ck_assert(is_quiet(1));
     stop();
 }
 END_TEST
@@ -46,7 +46,7 @@ START_TEST(puts_are_over_for_their_origin_with_the_copy)
     hl_lane_flush(1, HL_LOCAL); /* returns although nothing completes */
     hl_lane_flush(-1, HL_LOCAL);
     source = 6;
-    ck_assert(!hl_lane_is_quiet(1));
+    ck_assert(!is_quiet(1));
     model.hold = false;
     hl_lane_flush(1, HL_REMOTE);
     ck_assert_uint_eq(sink, 5);
@@ -114,7 +114,7 @@ START_TEST(a_peer_that_falls_silent_is_found_dead)
     TICK_UNTIL(sink == 1);
     model.error = model.lost = 100; /* it has died since */
     int ticks = 0;
-    while (!hl_lane_is_quiet(2) && ticks++ < 5 * HL_HEARTBEAT_TICKS) {
+    while (!is_quiet(2) && ticks++ < 5 * HL_HEARTBEAT_TICKS) {
         (void)hl_pool_tick(&hl_pool);
     }
     ck_assert_int_gt(ticks, HL_HEARTBEAT_TICKS / 2);

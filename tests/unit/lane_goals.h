@@ -68,7 +68,7 @@ START_TEST(goals_wait_for_nothing_later)
         }
         reach(goals);
         ck_assert_uint_eq(there[0], mine);
-        overtook += !hl_lane_is_quiet(1);
+        overtook += !is_quiet(1);
         hl_lane_flush(1, HL_REMOTE);
     }
     printf("%d of 200 ended before what was issued later\n", overtook);

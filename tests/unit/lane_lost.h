@@ -94,7 +94,7 @@ START_TEST(a_message_does_not_outlive_its_connection)
     ck_assert_uint_gt(unacked, 0);
     model.hold = false;
     int ticks = 0;
-    while (!hl_lane_is_quiet(2) && ticks++ < 5 * HL_HEARTBEAT_TICKS) {
+    while (!is_quiet(2) && ticks++ < 5 * HL_HEARTBEAT_TICKS) {
         (void)hl_pool_tick(&hl_pool);
     }
     ck_assert_int_lt(ticks, 3 * HL_HEARTBEAT_TICKS);
@@ -121,7 +121,7 @@ START_TEST(a_message_that_got_lost_is_missed)
             ck_assert_int_eq(hl_lane_message(&m), 0);
         }
         int ticks = 0;
-        while (!hl_lane_is_quiet(0) && ticks++ < 20 * HL_HEARTBEAT_TICKS) {
+        while (!is_quiet(0) && ticks++ < 20 * HL_HEARTBEAT_TICKS) {
             (void)hl_pool_tick(&hl_pool);
         }
         hl_lane_flush(0, HL_REMOTE);

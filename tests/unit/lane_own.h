@@ -84,7 +84,7 @@ START_TEST(flushes_see_their_own_lanes_only)
     ck_assert_int_eq(hl_lane_write_on(own, &mine), 0);
     hl_lane_flush_on(NULL, 1, HL_REMOTE); /* both return although nothing completes */
     hl_lane_flush_on(NULL, -1, HL_REMOTE);
-    ck_assert(!hl_lane_is_quiet(1));
+    ck_assert(!is_quiet(1));
     model.hold = false;
     hl_lane_flush_on(own, -1, HL_LOCAL);
     hl_lane_flush_on(own, -1, HL_REMOTE);

@@ -46,7 +46,7 @@ START_TEST(a_flood_takes_bounded_memory)
         ck_assert_int_eq(hl_matcher_recv(&ranks[1], &r, MPI_STATUS_IGNORE), 0);
         ck_assert_int_eq(memcmp(in, out, BYTES), 0);
     }
-    hl_req_wait_all(N, req);
+    wait_all(N, req);
     for (int i = 0; i < N; i++) {
         hl_req_finish(req[i], MPI_STATUS_IGNORE);
     }
@@ -84,7 +84,7 @@ START_TEST(who_sends_little_is_not_throttled)
         struct hl_recv r = receiving(MPI_ANY_SOURCE, 0, buf, BYTES);
         ck_assert_int_eq(hl_matcher_recv(&ranks[1], &r, MPI_STATUS_IGNORE), 0);
     }
-    hl_req_wait_all(LOUD, req);
+    wait_all(LOUD, req);
     for (int i = 0; i < LOUD; i++) {
         hl_req_finish(req[i], MPI_STATUS_IGNORE);
     }

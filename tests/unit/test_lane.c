@@ -7,6 +7,7 @@
 #include "err.h"
 #include "fab_lib.h"
 #include "job.h"
+#include "lane_quiet.h"
 #include "model.h"
 #include "short.h"
 #include "unit.h"
@@ -211,7 +212,7 @@ static void run_workers(uint32_t lanes, int threads, int rounds)
     }
     hl_lane_flush(-1, HL_REMOTE);
     for (int peer = 0; peer < RANKS; peer++) {
-        ck_assert(hl_lane_is_quiet(peer));
+        ck_assert(is_quiet(peer));
     }
     free(w);
     stop();

@@ -3,6 +3,7 @@
 
 #include "comm.h"
 #include "err.h"
+#include "job.h"
 #include "life.h"
 #include "match.h"
 #include "prog.h"
@@ -28,7 +29,7 @@ static int row_open(void)
 }
 static void row_quiet(void)
 {
-    ck_assert(hl_life_is_open());
+    ck_assert(hl_job_is_open());
     quiets++;
 }
 static void row_close(void)
@@ -60,15 +61,15 @@ START_TEST(one_user_opens_and_closes)
 {
     int provided = -1;
     enrol();
-    ck_assert(!hl_life_is_open() && !hl_life_opened(HL_LIFE_MPI));
+    ck_assert(!hl_job_is_open() && !hl_life_opened(HL_LIFE_MPI));
     ck_assert_int_eq(hl_life_open(HL_LIFE_MPI, MPI_THREAD_MULTIPLE, &provided), 0);
     ck_assert_int_eq(provided, MPI_THREAD_MULTIPLE);
-    ck_assert(hl_life_is_open() && hl_life_is_main_thread());
+    ck_assert(hl_job_is_open() && hl_life_is_main_thread());
     ck_assert_ptr_nonnull(hl_comm_of(MPI_COMM_WORLD));
     message_to_myself();
     ck_assert_int_eq(hl_life_open(HL_LIFE_MPI, MPI_THREAD_MULTIPLE, &provided), HL_ERR_OTHER);
     ck_assert_int_eq(hl_life_close(HL_LIFE_MPI), 0);
-    ck_assert(!hl_life_is_open() && hl_life_closed(HL_LIFE_MPI));
+    ck_assert(!hl_job_is_open() && hl_life_closed(HL_LIFE_MPI));
     ck_assert(earlies == 1 && opens == 1 && quiets == 1 && closes == 1);
     ck_assert_ptr_null(hl_comm_of(MPI_COMM_WORLD));
     ck_assert_int_eq(hl_life_open(HL_LIFE_MPI, MPI_THREAD_SINGLE, &provided), HL_ERR_OTHER);
@@ -83,10 +84,10 @@ START_TEST(the_last_user_closes)
     ck_assert_int_eq(hl_life_open(HL_LIFE_SESSION, MPI_THREAD_MULTIPLE, &provided), 0);
     ck_assert_int_eq(provided, MPI_THREAD_SINGLE); /* the first one decided */
     ck_assert_int_eq(hl_life_close(HL_LIFE_SESSION), 0);
-    ck_assert(hl_life_is_open());
+    ck_assert(hl_job_is_open());
     message_to_myself();
     ck_assert_int_eq(hl_life_close(HL_LIFE_SESSION), 0);
-    ck_assert(!hl_life_is_open());
+    ck_assert(!hl_job_is_open());
     ck_assert_int_eq(hl_life_close(HL_LIFE_SESSION), HL_ERR_OTHER);
     for (int i = 0; i < 20; i++) { /* and again */
         ck_assert_int_eq(hl_life_open(HL_LIFE_SESSION, MPI_THREAD_MULTIPLE, &provided), 0);
@@ -114,7 +115,7 @@ START_TEST(a_failing_row_undoes_the_start)
     enrol();
     answer = HL_ERR_NO_MEM;
     ck_assert_int_eq(hl_life_open(HL_LIFE_SESSION, MPI_THREAD_SINGLE, &provided), HL_ERR_NO_MEM);
-    ck_assert(!hl_life_is_open());
+    ck_assert(!hl_job_is_open());
     answer = 0;
     ck_assert_int_eq(hl_life_open(HL_LIFE_SESSION, MPI_THREAD_SINGLE, &provided), 0);
     message_to_myself();
@@ -129,7 +130,7 @@ START_TEST(a_forked_child_is_told)
     ck_assert_int_eq(hl_life_open(HL_LIFE_MPI, MPI_THREAD_MULTIPLE, &provided), 0);
     pid_t child = fork();
     if (child == 0) {
-        bool ok = !hl_life_is_open() && hl_life_is_forked() && children == 1 &&
+        bool ok = !hl_job_is_open() && hl_life_is_forked() && children == 1 &&
                   hl_life_open(HL_LIFE_SESSION, MPI_THREAD_SINGLE, &provided) == HL_ERR_OTHER;
         exit(ok ? 0 : 1); /* with exit hooks */
     }

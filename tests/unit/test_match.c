@@ -35,6 +35,13 @@ static struct model {
     bool one_inbox;
 } model;
 
+static void wait_all(int n, struct hl_req *const *reqs)
+{
+    for (int i = 0; i < n; i++) {
+        hl_req_wait(reqs[i]);
+    }
+}
+
 static bool fits(const struct model_recv *r, const struct model_msg *m)
 {
     return r->ctx == m->ctx && (r->src == m->src || r->src == MPI_ANY_SOURCE) &&
@@ -258,7 +265,7 @@ static void *pair_sender(void *arg)
         s.mode = i % 11 == 0 ? HL_SEND_SYNC : HL_SEND_STANDARD;
         ck_assert_int_eq(hl_matcher_isend(t->m, &s, &req[k]), 0);
     }
-    hl_req_wait_all(8, req);
+    wait_all(8, req);
     for (int k = 0; k < 8; k++) {
         hl_req_finish(req[k], MPI_STATUS_IGNORE);
         free(buf[k]);
@@ -404,7 +411,7 @@ START_TEST(isend_never_waits_for_room)
         ck_assert_int_eq(hl_matcher_recv(&ranks[1], &r, MPI_STATUS_IGNORE), 0);
         ck_assert_int_eq(v, i);
     }
-    hl_req_wait_all(N, req);
+    wait_all(N, req);
     for (int i = 0; i < N; i++) {
         hl_req_finish(req[i], MPI_STATUS_IGNORE);
     }
@@ -478,7 +485,7 @@ START_TEST(layouts_meet_layouts)
         struct hl_req *req[2];
         ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &r, &req[0]), 0);
         ck_assert_int_eq(hl_matcher_isend(&ranks[0], &s, &req[1]), 0);
-        hl_req_wait_all(2, req);
+        wait_all(2, req);
         ck_assert_int_eq(hl_req_finish(req[0], MPI_STATUS_IGNORE), 0);
         ck_assert_int_eq(hl_req_finish(req[1], MPI_STATUS_IGNORE), 0);
         int64_t wide = hl_type_extent(column);

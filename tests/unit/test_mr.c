@@ -1,4 +1,4 @@
-/* Registered memory: found by id and by key with its bounds; what is registered when, on a provider that pins,
+/* Registered memory: found by key with its bounds; what is registered when, on a provider that pins,
  * and what is said where it cannot be.
  *
  * The provider keeps the pages of what is registered up to a limit, chooses keys or takes them, and may
@@ -121,7 +121,6 @@ START_TEST(what_pins_is_registered_while_it_is_used)
     ck_assert_uint_eq(nic.bytes, 9 * 100000);
     ck_assert_int_eq(hl_mr_register((char *)large.addr + 40 * MIB, MIB, &whole), 0);
     ck_assert_uint_eq(nic.bytes, 9 * 100000 + MIB);
-    ck_assert_ptr_eq(hl_mr_locate(whole.id, MIB - 1, 1), (char *)large.addr + 41 * MIB - 1);
     hl_mr_unregister(whole.id);
     for (int i = 1; i < 10; i++) {
         hl_mr_unregister(mr[i].id);
@@ -299,36 +298,17 @@ START_TEST(an_address_is_found_only_when_all_its_bytes_are_inside)
 }
 END_TEST
 
-START_TEST(regions_are_found_within_their_bounds)
+START_TEST(ids_are_not_used_again)
 {
     static char memory[4096];
     struct hl_mr mr;
     ck_assert_int_eq(hl_mr_register(memory, sizeof memory, &mr), 0);
     ck_assert_uint_ne(mr.id, 0);
-    ck_assert_ptr_eq(hl_mr_locate(mr.id, 0, sizeof memory), memory);
-    ck_assert_ptr_eq(hl_mr_locate(mr.id, 4090, 6), memory + 4090);
-    ck_assert_ptr_null(hl_mr_locate(mr.id, 4090, 7));
-    ck_assert_ptr_null(hl_mr_locate(mr.id, UINT64_MAX - 2, 6));
-    ck_assert_ptr_null(hl_mr_locate(mr.id, 8, UINT64_MAX - 4));
-    ck_assert_ptr_null(hl_mr_locate(mr.id + 1, 0, 1));
-    ck_assert_ptr_null(hl_mr_locate(0, 0, 1));
     uint64_t old = mr.id;
     hl_mr_unregister(mr.id);
-    ck_assert_ptr_null(hl_mr_locate(old, 0, 1));
     ck_assert_int_eq(hl_mr_register(memory, sizeof memory, &mr), 0);
     ck_assert_uint_ne(mr.id, old);
-    ck_assert_ptr_null(hl_mr_locate(old, 0, 1));
     hl_mr_unregister(mr.id);
-}
-END_TEST
-
-START_TEST(segments_are_found_by_their_id)
-{
-    struct hl_piece piece;
-    ck_assert_int_eq(hl_mem_alloc(1000, NULL, &piece), 0);
-    ck_assert_ptr_eq(hl_mr_locate(piece.seg->id, piece.off, 1000), piece.addr);
-    ck_assert_ptr_null(hl_mr_locate(piece.seg->id, piece.seg->len - 4, 8));
-    hl_mem_free(&piece);
 }
 END_TEST
 
@@ -339,8 +319,7 @@ static Suite *make_suite(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, keys_find_what_was_added_and_not_removed);
     tcase_add_test(t, an_address_is_found_only_when_all_its_bytes_are_inside);
-    tcase_add_test(t, regions_are_found_within_their_bounds);
-    tcase_add_test(t, segments_are_found_by_their_id);
+    tcase_add_test(t, ids_are_not_used_again);
     tcase_add_test(t, what_pins_is_registered_while_it_is_used);
     tcase_add_test(t, what_does_not_pin_is_registered_once);
     tcase_add_test(t, the_limit_of_locked_memory_is_named);

@@ -223,16 +223,6 @@ START_TEST(requests_outlive_their_threads)
 }
 END_TEST
 
-START_TEST(waiting_for_all_skips_null)
-{
-    setup();
-    struct hl_req *r[3] = {hl_req_completed(), NULL, hl_req_new(HL_REQ_SEND)};
-    hl_req_done(r[2]);
-    hl_req_wait_all(3, r);
-    hl_req_finish(r[2], MPI_STATUS_IGNORE);
-}
-END_TEST
-
 /* A flight that takes a number of steps. */
 struct walk {
     struct hl_flight flight;
@@ -299,7 +289,6 @@ static Suite *make_suite(void)
     tcase_add_test(c, persistent_ones_become_inactive);
     tcase_add_test(c, orphans_are_swept);
     tcase_add_loop_test(c, requests_outlive_their_threads, 0, 4);
-    tcase_add_test(c, waiting_for_all_skips_null);
     tcase_add_test(c, flights_land_once);
     suite_add_tcase(s, c);
     return s;
