@@ -131,12 +131,11 @@ int PMPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 
 /* ---- All ---- */
 
-/* The error of a call on n requests: 0 or `first`, that of one of them; with statuses HL_ERR_IN_STATUS. */
-static int in_statuses(int n, int first, const MPI_Status *statuses)
+/* The error of a call on n requests, of which `first` is that of one of them, or 0. */
+static int in_statuses(int n, int first)
 {
-    return first == 0 || statuses == MPI_STATUSES_IGNORE
-               ? first
-               : hl_err_say(HL_ERR_IN_STATUS, "one of %d requests failed: %s", n, hl_err_text(first));
+    return first == 0 ? 0
+                      : hl_err_say(HL_ERR_IN_STATUS, "one of %d requests failed: %s", n, hl_err_text(first));
 }
 
 /* Ends n requests, which are all done. */
@@ -165,7 +164,7 @@ static int finish_all(int n, MPI_Request handles[], MPI_Status statuses[], uint6
             *ctx = its;
         }
     }
-    return in_statuses(n, first, statuses);
+    return in_statuses(n, first);
 }
 
 HL_API(MPI_Waitall);
@@ -362,7 +361,7 @@ static int finish_some(const struct some *x, uint64_t *ctx)
         x->indices[done++] = i;
     }
     *x->outcount = done;
-    return in_statuses(done, first, x->statuses);
+    return in_statuses(done, first);
 }
 
 static int some(const char *func, const struct some *x, bool wait)
@@ -502,7 +501,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[]
         for (int i = 0; i < count && *flag; i++) {
             look_at_handle(array_of_requests[i], nth_status(array_of_statuses, i), &first, &ctx);
         }
-        first = in_statuses(count, first, array_of_statuses);
+        first = in_statuses(count, first);
     }
     return hl_api_leave_ctx(ctx, "MPI_Request_get_status_all", first);
 }
@@ -525,7 +524,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_request
             }
         }
         *outcount = done > 0 || s.open ? done : MPI_UNDEFINED;
-        first = in_statuses(done, first, array_of_statuses);
+        first = in_statuses(done, first);
     }
     return hl_api_leave_ctx(ctx, "MPI_Request_get_status_some", first);
 }

@@ -25,13 +25,23 @@ int hl_file_check(const struct hl_file *f, const struct hl_io_call *c)
                : 0;
 }
 
+int hl_io_check_place(const struct hl_view *v, int64_t at, int64_t etypes)
+{
+    int64_t byte;
+
+    if (at < 0 || __builtin_mul_overflow(at, v->unit, &byte)) {
+        return hl_err_say(HL_ERR_ARG, "etype %lld of the view is beyond the end of all files", (long long)at);
+    }
+    return etypes == 0 ? 0 : hl_view_check(v, byte, etypes * v->unit);
+}
+
 /* Sets the job's place to etype `at` of the view. */
 static int put_place(struct hl_io_job *j, int64_t at)
 {
-    if (at < 0 || __builtin_mul_overflow(at, j->view->unit, &j->at)) {
-        return hl_err_say(HL_ERR_ARG, "etype %lld of the view is beyond the end of all files", (long long)at);
-    }
-    return j->bytes == 0 ? 0 : hl_view_check(j->view, j->at, j->bytes);
+    int err = hl_io_check_place(j->view, at, j->bytes / j->view->unit);
+
+    j->at = err == 0 ? at * j->view->unit : 0;
+    return err;
 }
 
 /* Takes the place from the call's offset or pointer, and moves the pointer on if data can be there. */

@@ -15,6 +15,9 @@ struct hl_io_job {
  * representation has no function for this direction. Also errors of hl_view_etypes. */
 int hl_io_etypes(const struct hl_view *v, const struct hl_io_call *c, int64_t *etypes);
 
+/* HL_ERR_ARG when data of so many etypes cannot be at etype `at` of the view. */
+int hl_io_check_place(const struct hl_view *v, int64_t at, int64_t etypes);
+
 /* Finds the place that the call names, and moves its pointer on; the caller gives the view back. After an
  * error there is nothing to give back. */
 int hl_io_plan(struct hl_file *f, const struct hl_io_call *c, struct hl_io_job *j);

@@ -20,8 +20,9 @@ static int sum_below(struct hl_comm *comm, int64_t mine, int64_t *below)
     return err;
 }
 
-/* Gives all ranks places one behind the other, from where the shared pointer is when all have called this. */
-static int take_turn(struct hl_file *f, int64_t etypes, int64_t *at)
+/* Gives all ranks places one behind the other, from where the shared pointer is when all have called this. It
+ * stays there when a rank's place is refused. */
+static int take_turn(struct hl_file *f, const struct hl_view *v, int64_t etypes, int64_t *at)
 {
     struct {
         int64_t err, base;
@@ -36,7 +37,15 @@ static int take_turn(struct hl_file *f, int64_t etypes, int64_t *at)
     int told = hl_coll_bcast_bytes(f->comm, &start, sizeof start, last);
     *at = start.base + below;
     err = err != 0 ? err : told;
-    return hl_io_agree(f->comm, err != 0 ? err : (int)start.err);
+    err = err != 0 ? err : (int)start.err;
+    err = hl_io_agree(f->comm, err == 0 ? hl_io_check_place(v, *at, etypes) : err);
+    if (err != 0 && told == 0 && start.err == 0) {
+        if (f->comm->rank == last) {
+            (void)hl_counter_add(f->shared, -(below + etypes), &start.base); /* the error is told anyway */
+        }
+        (void)hl_coll_bcast_bytes(f->comm, &start, sizeof start, last); /* nobody looks before */
+    }
+    return err;
 }
 
 static int move_in_turn(struct hl_file *f, int err, const struct hl_io_call *c, int64_t *bytes)
@@ -46,13 +55,13 @@ static int move_in_turn(struct hl_file *f, int err, const struct hl_io_call *c, 
     int64_t etypes = 0;
 
     err = err == 0 ? hl_io_etypes(v, c, &etypes) : err;
-    hl_view_unref(v);
     err = hl_io_agree(f->comm, err);
     if (err == 0) {
         own = *c;
         own.where = HL_IO_AT;
-        err = take_turn(f, etypes, &own.offset);
+        err = take_turn(f, v, etypes, &own.offset);
     }
+    hl_view_unref(v);
     if (err != 0) {
         return err;
     }

@@ -92,6 +92,13 @@ static void one_fails(void)
     code = MPI_File_write_ordered(f, &n, me == size - 1 ? -1 : 1, MPI_INT, &st);
     CHECK_CLASS(code, MPI_ERR_COUNT);
     CHECK_EQ(size_of(f), 0);
+    /* A place that the last rank cannot have: the shared pointer stays. */
+    MPI_Offset at, far = ((MPI_Offset)1 << 61) - size;
+    OK(MPI_File_seek_shared(f, far, MPI_SEEK_SET));
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK_CLASS(MPI_File_write_ordered_c(f, &n, 1 + (me == size - 1), MPI_BYTE, &st), MPI_ERR_ARG);
+    OK(MPI_File_get_position_shared(f, &at));
+    CHECK_EQ(at, far);
     if (size > 1) {
         CHECK_CLASS(MPI_File_set_size(f, me == 0 ? 8 : 9), MPI_ERR_NOT_SAME);
         CHECK_CLASS(MPI_File_seek_shared(f, me, MPI_SEEK_SET), MPI_ERR_NOT_SAME);

@@ -409,6 +409,9 @@ START_TEST(truncated_messages_are_errors)
     MPI_Status status;
     FAILS(MPI_Waitall(1, &r, &status), MPI_ERR_IN_STATUS);
     ck_assert_int_eq(class_of(status.MPI_ERROR), MPI_ERR_TRUNCATE);
+    MPI_Irecv(y, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, &r);
+    MPI_Send(x, 2, MPI_INT, 0, 1, MPI_COMM_WORLD);
+    FAILS(MPI_Waitall(1, &r, MPI_STATUSES_IGNORE), MPI_ERR_IN_STATUS);
     MPI_Finalize();
 }
 END_TEST
