@@ -247,6 +247,10 @@ HL_INLINE uint32_t hl_a32_or_release(hl_a32 *p, uint32_t bits)
     return __atomic_fetch_or(&p->v, bits, __ATOMIC_RELEASE);
 }
 
+/* The value of a plain word that another process may change at any time: it is read once, checked and then
+ * used, and never read again. */
+#define HL_ONCE(word) (*(const volatile __typeof__(word) *)&(word))
+
 /* hl_a64 */
 HL_INLINE uint64_t hl_a64_load_relaxed(const hl_a64 *p)
 {

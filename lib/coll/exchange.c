@@ -267,7 +267,7 @@ static int get_bytes(const struct hl_data *data, int64_t at, const char *from, i
 static bool drain(struct hl_exchange *x, int peer, const struct hl_data *data)
 {
     struct hl_mail_pair *p = &x->boxes->pair[peer];
-    int64_t room = data->count * data->type->size, len = (int64_t)hl_mail_found(p, x->epoch)->len;
+    int64_t room = data->count * data->type->size, len = (int64_t)HL_ONCE(hl_mail_found(p, x->epoch)->len);
     int64_t *through = &x->in.at[peer].through;
     bool moved = false;
     const char *at;
@@ -296,7 +296,7 @@ static bool take_mail(struct hl_exchange *x, int peer, const struct hl_data *dat
 {
     struct hl_mail_pair *p = &x->boxes->pair[peer];
     const struct hl_mail_slot *slot = hl_mail_found(p, x->epoch);
-    int64_t room = data->count * data->type->size, len = (int64_t)slot->len;
+    int64_t room = data->count * data->type->size, len = (int64_t)HL_ONCE(slot->len);
     int64_t bytes = len < room ? len : room;
     bool by_message = kind == HL_MAIL_MESSAGE;
 

@@ -373,14 +373,15 @@ void hl_shared_take_from(struct hl_shared *s, int place, uint64_t addr, uint64_t
 
 void hl_shared_take(struct hl_shared *s, int place, const struct hl_cell *cell, struct hl_data to)
 {
-    uint64_t room = (uint64_t)(to.count * to.type->size), n = cell->len < room ? cell->len : room;
+    uint64_t room = (uint64_t)(to.count * to.type->size), len = HL_ONCE(cell->len),
+             n = len < room ? len : room;
     char *start = NULL;
 
     if (cell->kind == HL_CELL_ADDR) {
-        hl_shared_take_from(s, place, cell->addr, cell->len, to);
+        hl_shared_take_from(s, place, cell->addr, len, to);
         return;
     }
-    if (HL_UNLIKELY(cell->len > room || cell->kind == HL_CELL_PIECE)) {
+    if (HL_UNLIKELY(len > room || cell->kind == HL_CELL_PIECE)) {
         hl_shared_fail_size(s, place, cell, room);
     }
     if (n == 0) {
@@ -393,24 +394,25 @@ void hl_shared_take(struct hl_shared *s, int place, const struct hl_cell *cell, 
     }
 }
 
-void hl_shared_take_piece(struct hl_shared *s, const struct hl_cell *cell, struct hl_data data, int64_t at)
+int64_t hl_shared_take_piece(struct hl_shared *s, const struct hl_cell *cell, struct hl_data data, int64_t at)
 {
-    int64_t all = data.count * data.type->size, room = all - at;
-    int64_t n = (int64_t)cell->len < room ? (int64_t)cell->len : room;
+    int64_t all = data.count * data.type->size, room = all - at, len = (int64_t)HL_ONCE(cell->len);
+    int64_t n = len < room ? len : room;
     char *start;
 
-    if ((int64_t)cell->len > 0 && (int64_t)cell->len > room) {
+    if (len > 0 && len > room) {
         hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "more came than the %lld bytes for which there is room",
                                      (long long)all));
     }
     if (n <= 0) {
-        return;
+        return 0;
     }
     if (hl_type_block(data.type, data.count, data.buf, &start)) {
         hl_copy_in(start + at, cell->data, (size_t)n);
     } else {
         hl_shared_fail(s, hl_type_unpack(data.type, data.count, data.buf, at, cell->data, n));
     }
+    return n;
 }
 
 void hl_shared_leads_run(struct hl_shared *s, struct hl_coll_call *c)

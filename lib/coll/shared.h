@@ -197,8 +197,10 @@ void hl_shared_take_from(struct hl_shared *s, int place, uint64_t addr, uint64_t
 /* Copies the data that a place gave in this operation to `to`. */
 void hl_shared_take(struct hl_shared *s, int place, const struct hl_cell *cell, struct hl_data to);
 
-/* Unpacks a cell that holds a piece of the data: it belongs at byte `at` of it. */
-void hl_shared_take_piece(struct hl_shared *s, const struct hl_cell *cell, struct hl_data data, int64_t at);
+/* Unpacks a cell that holds a piece of the data: it belongs at byte `at` of it. Returns the bytes for which
+ * there was room. */
+int64_t hl_shared_take_piece(struct hl_shared *s, const struct hl_cell *cell, struct hl_data data,
+                             int64_t at);
 
 /* Memory for `len` packed bytes until the call ends; NULL: none, the error is kept. */
 void *hl_shared_temp(struct hl_shared *s, uint64_t len);

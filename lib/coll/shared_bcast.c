@@ -92,9 +92,7 @@ static void bcast_to_me(struct hl_shared *s, int root, struct hl_data data)
     int64_t at = 0;
 
     while (cell != NULL && cell->kind == HL_CELL_MORE) {
-        int64_t n = (int64_t)cell->len;
-        hl_shared_take_piece(s, cell, data, at);
-        at += n;
+        at += hl_shared_take_piece(s, cell, data, at);
         hl_shared_end(s);
         hl_shared_wake(s, root);
         hl_shared_begin(s);

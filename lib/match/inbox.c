@@ -360,7 +360,7 @@ static bool copy_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl
                       const struct hl_recv *r)
 {
     const void *data = payload_of(m, s);
-    uint64_t n = s->head.len;
+    uint64_t n = HL_ONCE(s->head.len);
     int64_t room;
     char *start;
     if (n == 0 && s->head.kind == HL_MSG_EAGER) {
@@ -491,25 +491,26 @@ struct hl_message *hl_inbox_take_message(struct hl_matcher *m, const struct hl_r
     return message;
 }
 
-/* Handles a control message. */
-static void take_control(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_ring_slot *s,
+/* Handles a control message. What is checked below is a copy of it. */
+static void take_control(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_ring_slot *there,
                          struct hl_work *w)
 {
-    struct hl_match_part *sender = hl_match_part_of(m, s->head.from);
+    struct hl_ring_slot s = {.head = there->head, .area = there->area};
+    struct hl_match_part *sender = hl_match_part_of(m, s.head.from);
     const void *data = NULL;
     raise_count(&ib->others, 1);
-    if (s->head.kind == HL_MSG_REVOKE) {
+    if (s.head.kind == HL_MSG_REVOKE) {
         struct hl_arrival a;
-        slot_arrival(m, s, &a);
+        slot_arrival(m, &s, &a);
         take_back(ib, &a, w);
         return;
     }
-    if (s->head.kind == HL_MSG_DATA) {
-        data = sender->cells[s->area.piece.cell % HL_CELLS];
+    if (s.head.kind == HL_MSG_DATA) {
+        data = sender->cells[s.area.piece.cell % HL_CELLS];
     }
-    hl_rndv_control(m, s, data);
+    hl_rndv_control(m, &s, data);
     if (data != NULL) {
-        hl_cell_give(sender, s->area.piece.cell);
+        hl_cell_give(sender, s.area.piece.cell);
     }
 }
 

@@ -75,13 +75,14 @@ void hl_near_open(void *board);
 /* A node rank's part of the board. */
 struct hl_near_part *hl_near_part(int node_rank);
 
-/* Waits (spins, yields, naps) until this rank holds the lock. A holder never waits for anything and holds the
- * lock for at most 256 elements, or 16 KiB of a row. If the holder's process has died, the lock is taken over
- * after about 100 ms; the element that the dead rank was updating may be half done. Any thread. */
-void hl_near_lock_take(struct hl_near_lock *l);
+/* Waits (spins, yields, naps) until this rank holds the lock that `l` names, and returns that one. A holder
+ * never waits for anything and holds the lock for at most 256 elements, or 16 KiB of a row. If the holder's
+ * process has died, the lock is taken over after about 100 ms; the element that the dead rank was updating
+ * may be half done. Any thread. */
+struct hl_near_lock *hl_near_lock_take(struct hl_near_lock *l);
 
-/* Gives the lock back. The thread that took it. */
-void hl_near_lock_leave(struct hl_near_lock *l);
+/* Gives back what hl_near_lock_take returned (`l` may name another lock by now). The thread that took it. */
+void hl_near_lock_leave(struct hl_near_lock *held);
 
 /* Ends the updates of rows by loops under the lock, for the window that keeps `l` and for good. A rank calls
  * it before it updates elements of the window by instructions. Any thread; may wait as hl_near_lock_take

@@ -125,12 +125,10 @@ static void acc_locked(const struct update *how, char *target, const char *origi
     size_t extent = hl_op_extent(how->basic);
     for (size_t done = 0; done < n; done += LOCKED_PIECE) {
         size_t m = hl_min_size(n - done, LOCKED_PIECE), at = done * extent;
-        if (!HL_FAULT(lock_skipped)) {
-            hl_near_lock_take(lock);
-        }
+        struct hl_near_lock *held = HL_FAULT(lock_skipped) ? NULL : hl_near_lock_take(lock);
         update_held(how, target + at, past(origin, at), past(fetched, at), m);
         if (!HL_FAULT(lock_skipped)) {
-            hl_near_lock_leave(lock);
+            hl_near_lock_leave(held);
         }
     }
 }
@@ -307,10 +305,11 @@ static size_t acc_held(const struct update *how, char *target, const char *origi
     if (n * size < ROW_LEAST || (HL_FAULT(add_torn) && how->verb == ADD)) {
         return 0;
     }
-    while (done < n && hl_near_rows_take(lock)) {
+    struct hl_near_lock *held;
+    while (done < n && (held = hl_near_rows_take(lock)) != NULL) {
         size_t m = hl_min_size(n - done, ROWS_HELD / size);
         update_held(how, target + done * size, past(origin, done * size), past(fetched, done * size), m);
-        hl_near_lock_leave(lock);
+        hl_near_lock_leave(held);
         done += m;
     }
     return done;
@@ -392,12 +391,12 @@ int hl_near_cas(enum hl_basic basic, void *target, const void *origin, const voi
         return 0;
     }
     char before[16];
-    hl_near_lock_take(lock);
+    struct hl_near_lock *held = hl_near_lock_take(lock);
     memcpy(before, target, size);
     if (memcmp(before, compare, size) == 0) {
         memcpy(target, origin, size);
     }
-    hl_near_lock_leave(lock);
+    hl_near_lock_leave(held);
     memcpy(fetched, before, size);
     return 0;
 }

@@ -38,15 +38,8 @@ struct hl_near_part *hl_near_part(int node_rank)
  * ignored. */
 static struct hl_near_part *named_part(const struct hl_near_lock *l)
 {
-    uint32_t number = l->owner;
+    uint32_t number = HL_ONCE(l->owner);
     return number == 0 || number > (uint32_t)hl_job.node_size ? NULL : &parts[number - 1];
-}
-
-/* The lock to take: that of the part which `l` names, else `l` itself. */
-static struct hl_near_lock *named_lock(struct hl_near_lock *l)
-{
-    struct hl_near_part *part = named_part(l);
-    return part == NULL ? l : &part->lock;
 }
 
 static uint32_t me(void)
@@ -99,55 +92,61 @@ static void wait_long(struct hl_near_lock *l)
     }
 }
 
-void hl_near_lock_take(struct hl_near_lock *l)
+/* Takes this lock, whatever part it names. */
+static struct hl_near_lock *take(struct hl_near_lock *l)
 {
-    l = named_lock(l);
     hl_stat_rank_add(HL_STAT_RANK_near_locks, 1);
     for (int spins = 0; spins < SPINS; spins++) {
         if (try_take(l)) {
-            return;
+            return l;
         }
         hl_pause();
     }
     wait_long(l);
+    return l;
 }
 
-void hl_near_lock_leave(struct hl_near_lock *l)
+struct hl_near_lock *hl_near_lock_take(struct hl_near_lock *l)
+{
+    struct hl_near_part *part = named_part(l);
+    return take(part == NULL ? l : &part->lock);
+}
+
+void hl_near_lock_leave(struct hl_near_lock *held)
 {
     /* release: publishes the elements; pairs with the acquire in try_take. */
-    hl_a32_store_release(&named_lock(l)->holder, 0);
+    hl_a32_store_release(&held->holder, 0);
 }
 
-bool hl_near_rows_take(struct hl_near_lock *l)
+struct hl_near_lock *hl_near_rows_take(struct hl_near_lock *l)
 {
     /* relaxed: a guess; it is read again under the lock. */
-    if (l == NULL || hl_a32_load_relaxed(&l->rows) == 0) {
-        return false;
+    struct hl_near_part *part = l != NULL && hl_a32_load_relaxed(&l->rows) != 0 ? named_part(l) : NULL;
+    if (part == NULL) {
+        return NULL;
     }
-    hl_near_lock_take(l);
-    const struct hl_near_part *part = named_part(l);
+    struct hl_near_lock *held = take(&part->lock);
     /* relaxed, twice: both flags change only under the lock. */
-    bool rows =
-        hl_a32_load_relaxed(&l->rows) != 0 && part != NULL && hl_a32_load_relaxed(&part->overlaid) == 0;
-    if (!rows) {
-        hl_near_lock_leave(l);
+    if (hl_a32_load_relaxed(&l->rows) != 0 && hl_a32_load_relaxed(&part->overlaid) == 0) {
+        return held;
     }
-    return rows;
+    hl_near_lock_leave(held);
+    return NULL;
 }
 
 void hl_near_end_rows(struct hl_near_lock *l)
 {
     /* acquire: a rank that reads 0 sees all rows as the loops left them; pairs with the release below. */
     if (HL_UNLIKELY(hl_a32_load_acquire(&l->rows) != 0)) {
-        hl_near_lock_take(l);
+        struct hl_near_lock *held = hl_near_lock_take(l);
         hl_a32_store_release(&l->rows, 0); /* release: publishes the rows of earlier holders. */
-        hl_near_lock_leave(l);
+        hl_near_lock_leave(held);
     }
 }
 
 void hl_near_overlay(int node_rank)
 {
-    hl_near_lock_take(&parts[node_rank].lock);
+    struct hl_near_lock *held = take(&parts[node_rank].lock);
     hl_a32_store_relaxed(&parts[node_rank].overlaid, 1); /* relaxed: read under the lock. */
-    hl_near_lock_leave(&parts[node_rank].lock);
+    hl_near_lock_leave(held);
 }

@@ -7,9 +7,9 @@
 
 struct hl_near_lock;
 
-/* Takes the lock and returns true if rows are updated under it; else returns false without it. `l` may be
+/* Takes the lock and returns it if rows are updated under it; else returns NULL without it. `l` may be
  * NULL: memory without rows. Any thread; may wait as hl_near_lock_take does. */
-bool hl_near_rows_take(struct hl_near_lock *l);
+struct hl_near_lock *hl_near_rows_take(struct hl_near_lock *l);
 
 /* Nanoseconds after which a rank that waits for a lock asks whether the holder lives; tests shorten it. */
 extern uint64_t hl_near_holder_timeout_ns;

@@ -105,7 +105,7 @@ bool hl_rx_ring_take(struct hl_rx_ring *r, int *from, void *out, uint32_t *len)
     }
     struct hl_rx_cell *cell = &r->cells[r->tail % HL_RX_CELLS];
     *from = (int)cell->from;
-    *len = (uint32_t)hl_min_size(cell->len, HL_WIRE_NEAR_MAX);
+    *len = (uint32_t)hl_min_size(HL_ONCE(cell->len), HL_WIRE_NEAR_MAX);
     memcpy(out, cell->bytes, *len);
     leave_cell(r, cell);
     return true;

@@ -190,12 +190,12 @@ struct estate {
 static void inherit(void *arg, int thread)
 {
     struct estate *e = arg;
-    hl_near_lock_take(&e->lock);
+    struct hl_near_lock *held = hl_near_lock_take(&e->lock);
     /* relaxed: the scheduler runs one thread at a time. */
     ck_assert_uint_eq(hl_a32_add_relaxed(&e->inside, 1), 0);
     hl_a32_add_relaxed(&e->entered, 1);
     hl_a32_add_relaxed(&e->inside, (uint32_t)-1);
-    hl_near_lock_leave(&e->lock);
+    hl_near_lock_leave(held);
 }
 
 START_TEST(the_lock_of_a_dead_holder_has_one_heir_at_a_time)

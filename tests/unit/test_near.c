@@ -435,6 +435,22 @@ START_TEST(the_lock_of_a_dead_holder_is_taken_over)
 }
 END_TEST
 
+/* A peer can write the name of a lock while it is held: what was taken is given back. */
+START_TEST(the_lock_that_was_taken_is_given_back)
+{
+    static struct hl_near_part board[2];
+    struct hl_near_lock names = {.owner = 1};
+    hl_job.node_size = 2;
+    hl_near_open(board);
+    struct hl_near_lock *held = hl_near_lock_take(&names);
+    hl_a32_store_relaxed(&board[1].lock.holder, 2);
+    names.owner = 2;
+    hl_near_lock_leave(held);
+    ck_assert_uint_eq(hl_a32_load_relaxed(&board[0].lock.holder), 0);
+    ck_assert_uint_eq(hl_a32_load_relaxed(&board[1].lock.holder), 2);
+}
+END_TEST
+
 /* ---- memory that is not mapped ---- */
 
 #define PAGE ((size_t)4096)
@@ -503,6 +519,7 @@ static Suite *near_suite(void)
     tcase_add_test(c, contended_sums_of_two_processes_are_exact);
     tcase_add_loop_test(c, contended_compare_and_swap_counts, 0, (int)HL_COUNT_OF(thread_counts));
     tcase_add_test(c, the_lock_of_a_dead_holder_is_taken_over);
+    tcase_add_test(c, the_lock_that_was_taken_is_given_back);
     tcase_add_test(c, the_kernel_copies_up_to_a_hole);
     tcase_add_loop_test(c, fences_forbid_between_threads, 0, (int)HL_COUNT_OF(litmus_tests));
     tcase_add_loop_test(c, fences_forbid_between_processes, 0, (int)HL_COUNT_OF(litmus_tests));
