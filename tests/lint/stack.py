@@ -67,6 +67,7 @@ TURNS = {
 # Calls that do not happen on a deep way, or not at all, and why.
 CUTS = {
     ("hl_prog_sleep", "hl_prog_describe_awaited"): "in a wait that no pass began only, well above the deepest",
+    ("wait_until", "hl_prog_answer"): "the same, and only when the library ends",
     ("tell_send", "hl_matcher_peer"): "the peer of a message that is being sent is known",
     ("hl_far_arm", "hl_port_own"): "not patient: it does not wait",
     ("hl_errh_comm", "raise_file_request"): "handlers of one kind do not raise those of another",
