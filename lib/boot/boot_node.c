@@ -284,6 +284,19 @@ static int await_leader(void)
     return kept;
 }
 
+/* Is this what a leader sends: ranks of the job in ascending order, this one among them? */
+static bool is_sound_list(const int *world, int n)
+{
+    bool found = false;
+    for (int i = 0; i < n; i++) {
+        if (world[i] < 0 || world[i] >= hl_job.size || (i > 0 && world[i] <= world[i - 1])) {
+            return false;
+        }
+        found = found || world[i] == hl_job.rank;
+    }
+    return found;
+}
+
 /* A member's part after the fence. Returns 1 when the leader has refused this rank. */
 static int follow_leader(void)
 {
@@ -313,6 +326,11 @@ static int follow_leader(void)
     free(buf);
     if (!node.world) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the ranks of the node");
+    }
+    if (!is_sound_list(node.world, h.members)) {
+        return hl_err_say(HL_ERR_OTHER,
+                          "the rank that leads this node has sent a list of %d ranks that is none",
+                          h.members);
     }
     hl_job.node_size = h.members;
     hl_job.node_world = node.world;

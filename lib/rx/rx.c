@@ -40,7 +40,7 @@
 #define NAPS_ARMED 16 /* sleeps in a row after which the provider is polled all the same */
 #define QUIET_TICKS 2 /* ticks without work before they end: starting them again costs a system call */
 
-struct hl_rx hl_rx = {.bell = -1, .timer = -1};
+struct hl_rx hl_rx = {.bell = -1, .epoll = -1, .timer = -1};
 
 static struct hl_mutex start_lock = HL_MUTEX_INIT;
 static int network_result = 1; /* 1: not tried; written by the collective callers, one at a time */
@@ -129,33 +129,55 @@ static int look_at_launcher(void *unused)
     return hl_rx_start() == 0;
 }
 
+/* Gives back what hl_rx_open made, all of it or a part. */
+static void close_what_opened(void)
+{
+    for (int i = 0; hl_rx.bells != NULL && i < hl_job.node_size; i++) {
+        uint32_t known = hl_a32_load_relaxed(&hl_rx.bells[i]); /* relaxed: no thread is there. */
+        if (known != 0) {
+            close((int)known - 1);
+        }
+    }
+    close(hl_rx.bell);
+    close(hl_rx.epoll);
+    if (hl_rx.timer >= 0) {
+        close(hl_rx.timer);
+    }
+    /* A late kick would write into whatever gets the number next. */
+    hl_rx.bell = hl_rx.epoll = hl_rx.timer = -1;
+    free(hl_rx.bells);
+    free(hl_rx.dead);
+    hl_rx.bells = NULL;
+    hl_rx.dead = NULL;
+}
+
 int hl_rx_open(void *board)
 {
-    hl_a32_store_relaxed(&hl_rx.stop, 0); /* relaxed: no thread yet. */
-    hl_a32_store_relaxed(&ticking, 0);    /* relaxed: no thread yet. */
-    hl_a32_store_relaxed(&hl_rx.lost, 0); /* relaxed: no thread yet. */
+    /* relaxed, all: no thread yet. */
+    hl_a32_store_relaxed(&hl_rx.stop, 0);
+    hl_a32_store_relaxed(&ticking, 0);
+    hl_a32_store_relaxed(&hl_rx.lost, 0);
     network_result = 1;
     hl_rx.rings = board;
     hl_rx.mine = &hl_rx.rings[hl_job.node_rank];
     hl_rx.bells = calloc((size_t)hl_job.node_size, sizeof *hl_rx.bells);
     hl_rx.dead = calloc((size_t)hl_job.size, sizeof *hl_rx.dead);
     hl_rx.bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    hl_rx.epoll = epoll_create1(EPOLL_CLOEXEC);
-    hl_rx.timer = -1;
-    if (hl_rx.bells == NULL || hl_rx.dead == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for the receive side");
-    }
-    if (hl_rx.bell < 0 || hl_rx.epoll < 0) {
-        return hl_err_say(HL_ERR_OTHER, "no descriptors for the receive thread: %s%s", strerror(errno),
-                          hl_err_hint(errno));
-    }
-    int rc = add_fd(hl_rx.bell, 0);
+    hl_rx.epoll = hl_rx.bell < 0 ? -1 : epoll_create1(EPOLL_CLOEXEC);
+    int rc = hl_rx.epoll < 0 ? hl_err_say(HL_ERR_OTHER, "no descriptors for the receive thread: %s%s",
+                                          strerror(errno), hl_err_hint(errno))
+             : hl_rx.bells == NULL || hl_rx.dead == NULL
+                 ? hl_err_say(HL_ERR_NO_MEM, "no memory for the receive side")
+                 : add_fd(hl_rx.bell, 0);
     rc = rc == 0 ? add_fd(hl_boot_node_fd(), 0) : rc;
     /* Edge-triggered: an answer for another thread makes it readable, too, and must wake this one once. */
     rc = rc == 0 ? add_fd(hl_boot_watch_fd(), EPOLLET) : rc;
-    /* relaxed: nobody looks yet. */
-    hl_a32_store_relaxed(&watched, hl_boot_watch_fd() < 0);
-    return rc == 0 ? hl_prog_register(look_at_launcher, NULL, LOOK_EVERY) : rc;
+    hl_a32_store_relaxed(&watched, hl_boot_watch_fd() < 0); /* relaxed: nobody looks yet. */
+    rc = rc == 0 ? hl_prog_register(look_at_launcher, NULL, LOOK_EVERY) : rc;
+    if (rc != 0) {
+        close_what_opened();
+    }
+    return rc;
 }
 
 int hl_rx_handle(enum hl_wire_op op, hl_rx_fn *fn)
@@ -567,24 +589,7 @@ void hl_rx_stop(void)
     }
     hl_rx_out_close();
     hl_rx_watch_close();
-    if (hl_rx.bells != NULL) {
-        for (int i = 0; i < hl_job.node_size; i++) {
-            uint32_t known = hl_a32_load_relaxed(&hl_rx.bells[i]); /* relaxed: the thread is gone. */
-            if (known != 0) {
-                close((int)known - 1);
-            }
-        }
-        close(hl_rx.bell);
-        close(hl_rx.epoll);
-        if (hl_rx.timer >= 0) {
-            close(hl_rx.timer);
-        }
-        hl_rx.bell = hl_rx.timer = -1; /* a late kick would write into whatever gets the number next */
-        free(hl_rx.bells);
-        free(hl_rx.dead);
-        hl_rx.bells = NULL;
-        hl_rx.dead = NULL;
-    }
+    close_what_opened();
 }
 
 void hl_rx_forget(void)

@@ -77,4 +77,33 @@ START_TEST(deaths_that_are_told_while_the_node_meets_are_not_forgotten)
 }
 END_TEST
 
+static int fence_that_frees_the_leader(int also, void (*serve)(void *), void *arg)
+{
+    return write(told[1], "t", 1) == 1 ? 0 : HL_ERR_OTHER;
+}
+
+/* The leader says that it is rank 5 of 3. */
+START_TEST(a_list_of_ranks_that_are_none_is_refused)
+{
+    static const struct hl_boot_method leader = {.fence = fence_of_leader, .watch_fd = notices_fd};
+    static const struct hl_boot_method member = {
+        .fence = fence_that_frees_the_leader, .watch_fd = notices_fd, .watch_take = take_notice};
+    int status = -1;
+    char c;
+    ck_assert(pipe(bound) == 0 && pipe(told) == 0 && pipe(notices) == 0);
+    pid_t child = fork();
+    if (!child) {
+        be_rank(5);
+        (void)hl_boot_node_prove(&leader, 0);
+        _exit(0);
+    }
+    ck_assert_int_eq(read(bound[0], &c, 1), 1);
+    be_rank(1);
+    ck_assert_int_eq(hl_boot_node_prove(&member, 0), HL_ERR_OTHER);
+    ck_assert(strstr(hl_err_text(HL_ERR_OTHER), "list of 2 ranks") != NULL);
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 #endif

@@ -527,6 +527,7 @@ static Suite *make_suite(void)
     tcase_add_test(tc, texts_that_were_changed_are_refused);
     tcase_add_test(tc, lines_arrive_in_any_pieces);
     tcase_add_test(tc, deaths_that_are_told_while_the_node_meets_are_not_forgotten);
+    tcase_add_test(tc, a_list_of_ranks_that_are_none_is_refused);
     tcase_add_test(tc, broken_streams_are_noticed);
     tcase_add_test(tc, fields_are_found_whole_and_values_hold_anything);
     tcase_add_test(tc, garbage_never_crashes_the_parser);
