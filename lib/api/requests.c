@@ -539,8 +539,8 @@ int PMPI_Request_free(MPI_Request *request)
     uint64_t ctx = r != NULL ? r->ctx : 0;
     if (err == 0 && r == NULL) {
         err = hl_err_say_none(HL_ERR_REQUEST, "request", *request);
-    } else if (err == 0 && HL_CHECKS && r->what == HL_REQ_COLL && hl_req_is_active(r)) {
-        err = hl_err_say(HL_ERR_REQUEST, "a collective operation under way must be waited for, not freed");
+    } else if (err == 0 && HL_CHECKS && hl_req_is_active(r)) {
+        err = hl_req_check_orphan(r);
     }
     if (err == 0) {
         *request = MPI_REQUEST_NULL;

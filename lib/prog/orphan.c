@@ -35,6 +35,16 @@ static void end_orphan(struct hl_req *r)
     }
 }
 
+int hl_req_check_orphan(const struct hl_req *r)
+{
+    bool coll = r->what == HL_REQ_COLL;
+    if (!coll && r->what != HL_REQ_PSEND && r->what != HL_REQ_PRECV) {
+        return 0;
+    }
+    return hl_err_say(HL_ERR_REQUEST, "a %s operation under way must be waited for, not freed",
+                      coll ? "collective" : "partitioned");
+}
+
 void hl_req_orphan(struct hl_req *r)
 {
     if (hl_req_has(r, HL_REQ_STATIC)) {

@@ -303,6 +303,8 @@ static void misuse(void)
     CHECK_EQ(class_of(MPI_Parrived(s, 0, &flag)), MPI_ERR_REQUEST);
     CHECK_EQ(class_of(MPI_Parrived(r, 2, &flag)), MPI_ERR_ARG);
     CHECK_EQ(class_of(MPI_Cancel(&s)), MPI_ERR_REQUEST);
+    CHECK_EQ(class_of(MPI_Request_free(&s)), MPI_ERR_REQUEST); /* or the receiver waits for ever */
+    CHECK_EQ(class_of(MPI_Request_free(&r)), MPI_ERR_REQUEST);
     MPI_Pready(0, s);
     CHECK_EQ(class_of(MPI_Pready(0, s)), MPI_ERR_ARG); /* twice */
     CHECK_EQ(class_of(MPI_Pready_list(-1, parts, s)), MPI_ERR_COUNT);
