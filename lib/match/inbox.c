@@ -322,8 +322,7 @@ struct hl_inbox *hl_inbox_of(struct hl_matcher *m, uint64_t ctx, int src)
 static struct hl_ring_slot *peek(const struct hl_inbox *ib, uint64_t head)
 {
     struct hl_ring_slot *s = &ib->ring->slots[head % HL_RING_SLOTS];
-    /* acquire: sees the message; pairs with the release in hl_ring_publish. */
-    return hl_a64_load_acquire(&s->stamp) == head + 1 ? s : NULL;
+    return hl_mpsc_is_there(&s->stamp, head) ? s : NULL;
 }
 
 bool hl_inbox_waiting(const struct hl_inbox *ib)
@@ -391,8 +390,7 @@ static bool is_for(const struct hl_msg_head *h, const struct hl_recv *r)
 static void set_head(struct hl_inbox *ib, uint64_t head)
 {
     if ((head & ib->publish) == 0) {
-        /* release: after reading these slots; pairs with the acquire in hl_ring_claim. */
-        hl_a64_store_release(&ib->ring->head, head);
+        hl_mpsc_publish(&ib->ring->q, head);
     }
     hl_a64_store_relaxed(&ib->head, head); /* relaxed: others only guess by it */
 }
@@ -401,7 +399,8 @@ int hl_inbox_skip(const struct hl_matcher *m, struct hl_inbox *ib)
 {
     int n = 0;
     uint64_t head = hl_a64_load_relaxed(&ib->head); /* relaxed: only owners write it */
-    while (peek(ib, head) == NULL && hl_claim_is_dead(m, ib->ring, head) && peek(ib, head) == NULL) {
+    struct hl_mpsc_node node = {m->parts->places, sizeof *m->parts, m->node_size, m->node_world, m->is_dead};
+    while (hl_mpsc_is_hole(&ib->ring->q, &ib->ring->slots[head % HL_RING_SLOTS].stamp, head, &node)) {
         set_head(ib, ++head);
         n++;
     }

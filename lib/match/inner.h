@@ -5,7 +5,6 @@
  *
  *   send.c   a message leaves: eager, cell, or request to send; pending lists
  *   ring.c   slots and cells in node-shared memory (claim.h)
- *   claim.c  which thread is about to fill which slot
  *   inbox.c  who owns an inbox, commands for its owner, taking messages from its ring
  *   table.c  posted receives and unexpected messages, plain data under the inbox's ownership
  *   recv.c   receives, claims for any source over several inboxes, delivery
@@ -26,6 +25,7 @@
 #include "flow.h"
 #include "lock.h"
 #include "match.h"
+#include "mpsc.h"
 #include "msg.h"
 #include "prog.h"
 #include "table.h"
@@ -49,22 +49,11 @@ _Static_assert(sizeof(struct hl_ring_slot) == 64, "a slot is one line");
 #define HL_CELLS 64u
 #define HL_INBOXES_MAX 16u
 #define HL_OPENING_SHIFT 8 /* place of the opening's number in hl_match_part.inboxes */
-#define HL_CLAIMING 256u   /* places for threads of a rank; all later threads share the last one */
 
-/* A ring with many producers and one consumer (the inbox's owner). tail = ticket << 1 | armed. A producer
- * claims a ticket by CAS, writes the slot, and stores its stamp with release; if its CAS cleared `armed`, it
- * rings the door. The consumer publishes `head` now and then. */
+/* The messages of one inbox: its owner is the consumer, and who takes `armed` away rings the rank's door. */
 struct hl_ring {
-    HL_ALIGNED_LINE hl_a64 tail; /* atomic */
-    uint64_t mark;               /* number of this ring on the node, above the bits of tickets; see claim.c */
-    HL_ALIGNED_LINE hl_a64 head; /* atomic: written by the inbox's owner */
+    struct hl_mpsc q;
     HL_ALIGNED_LINE struct hl_ring_slot slots[HL_RING_SLOTS];
-};
-
-/* The slot that one thread is claiming or has claimed last. The thread stores it before the claim, so that
- * the node knows of a slot that stays empty whether a living rank will still fill it (claim.c). */
-struct hl_claiming {
-    HL_ALIGNED_LINE hl_a64 what; /* atomic: ticket + the mark of its ring; 0: never used */
 };
 
 #define HL_SPLIT_BITS 6
@@ -90,7 +79,7 @@ struct hl_match_part {
     HL_ALIGNED_LINE struct hl_prog_door door;
     HL_ALIGNED_LINE hl_a64 cells_taken; /* atomic: a bit for each cell: my senders set, receivers clear it */
     struct hl_ring rings[HL_INBOXES_MAX];
-    struct hl_claiming claiming[HL_CLAIMING];
+    struct hl_mpsc_place places[HL_MPSC_PLACES];
     HL_ALIGNED_LINE hl_a64 splits_taken; /* atomic: a bit for each split; only this rank changes it */
     struct hl_split splits[HL_SPLITS];
     _Alignas(4096) unsigned char cells[HL_CELLS][HL_CELL_BYTES];
@@ -340,7 +329,7 @@ struct hl_matcher {
     bool threads;                 /* several threads call; they own inboxes in turn (without sections) */
     bool cma;                     /* reading peers' memory is allowed */
     struct hl_inbox *inbox;       /* [n_inboxes] */
-    struct hl_claiming *claiming; /* this rank's, in its part of the board */
+    struct hl_mpsc_place *places; /* this rank's, in its part of the board */
     struct hl_peer *near;         /* [node_size] */
     hl_aptr *peers;               /* [world_size] struct hl_peer *: near ones, and far ones in use. atomic */
     struct hl_peer **far_list;    /* far peers, for polling; NULL if all ranks are on one node */

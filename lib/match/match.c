@@ -79,14 +79,14 @@ struct hl_peer *hl_matcher_peer(struct hl_matcher *m, int world)
 static int open_inboxes(struct hl_matcher *m)
 {
     struct hl_match_part *part = hl_match_part_of(m, m->node_rank);
-    m->claiming = part->claiming;
+    m->places = part->places;
     for (unsigned i = 0; i < m->n_inboxes; i++) {
         struct hl_inbox *ib = &m->inbox[i];
         ib->ring = &part->rings[i];
-        ib->ring->mark = ((uint64_t)m->node_rank * HL_INBOXES_MAX + i + 1) << 44;
+        hl_mpsc_name(&ib->ring->q, (unsigned)m->node_rank * HL_INBOXES_MAX + i + 1);
         ib->section = (struct hl_mutex)HL_MUTEX_INIT;
         /* relaxed: no other thread is here yet. It begins where the earlier opening left the ring. */
-        hl_a64_store_relaxed(&ib->head, hl_a64_load_relaxed(&ib->ring->head));
+        hl_a64_store_relaxed(&ib->head, hl_a64_load_relaxed(&ib->ring->q.head));
         ib->first = hl_a64_load_relaxed(&ib->head);
         hl_a64_store_relaxed(&ib->mark, m->flow.limit / m->n_inboxes);
         ib->publish = part->ring_room / 2 < 64 ? part->ring_room / 2 - 1 : 63;
@@ -207,8 +207,8 @@ void hl_matcher_close(struct hl_matcher *m)
     hl_a32_store_release(&part->inboxes,
                          hl_a32_load_relaxed(&part->inboxes) & ~((1u << HL_OPENING_SHIFT) - 1));
     for (unsigned i = 0; i < m->n_inboxes; i++) {
-        /* The next opening goes on from here. release: for form. relaxed: no owner is left. */
-        hl_a64_store_release(&part->rings[i].head, hl_a64_load_relaxed(&m->inbox[i].head));
+        /* The next opening goes on from here. relaxed: no owner is left. */
+        hl_mpsc_publish(&part->rings[i].q, hl_a64_load_relaxed(&m->inbox[i].head));
     }
     release_parts(m);
 }
@@ -218,7 +218,7 @@ void hl_matcher_close(struct hl_matcher *m)
 /* Sends what waits for room at peers. `idle`: the poll has moved nothing so far. */
 static int drain_peers(struct hl_matcher *m, bool idle)
 {
-    hl_claim_enrol();
+    hl_mpsc_enrol();
     int n = hl_flow_run(m) + hl_deaths_run(m, idle);
     for (int i = 0; i < m->node_size; i++) {
         n += hl_peer_drain(m, &m->near[i]);
@@ -268,11 +268,10 @@ static enum hl_prog_armed arm_matcher(void *matcher)
     struct hl_matcher *m = matcher;
     for (unsigned i = 0; i < m->n_inboxes; i++) {
         struct hl_inbox *ib = &m->inbox[i];
-        /* full: a sender that claims a ticket from here on sees the bit and rings; an earlier claim shows in
-         * `tail`. */
-        uint64_t tail = hl_a64_or_full(&ib->ring->tail, 1);
-        /* relaxed: a slot that another thread of this rank took meanwhile only costs a look. */
-        if (tail >> 1 != hl_a64_load_relaxed(&ib->head) || hl_aptr_load_relaxed(&ib->command) != NULL) {
+        /* Who claims from here on rings; an earlier claim shows. relaxed: a slot that another thread of this
+         * rank took meanwhile only costs a look. */
+        if (hl_mpsc_arm(&ib->ring->q) != hl_a64_load_relaxed(&ib->head) ||
+            hl_aptr_load_relaxed(&ib->command) != NULL) {
             return HL_PROG_WAITING;
         }
     }

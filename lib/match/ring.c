@@ -12,9 +12,7 @@ void hl_ring_publish(struct hl_match_part *to, struct hl_ring_slot *s, uint64_t 
         raise(SIGKILL);
     }
     hl_handover_give(s);
-    /* release: publishes the slot; pairs with the acquire in peek (inbox.c). */
-    hl_a64_store_release(&s->stamp, (claimed >> 1) + 1);
-    if (HL_UNLIKELY((claimed & 1) != 0)) {
+    if (HL_UNLIKELY(hl_mpsc_stamp(&s->stamp, claimed))) {
         hl_prog_ring(&to->door);
     }
 }
@@ -23,8 +21,8 @@ bool hl_ring_push(const struct hl_matcher *m, struct hl_match_part *to, unsigned
                   const struct hl_ring_slot *slot)
 {
     uint64_t claimed;
-    if (HL_UNLIKELY(hl_claim_place == 0)) {
-        hl_claim_enrol(); /* a thread that only waits also sends messages that others have left */
+    if (HL_UNLIKELY(hl_mpsc_my_place == 0)) {
+        hl_mpsc_enrol(); /* a thread that only waits also sends messages that others have left */
     }
     struct hl_ring_slot *s = hl_ring_claim(m, to, inbox, &claimed);
     if (s == NULL) {

@@ -340,7 +340,7 @@ static int send_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_s
                     0)) { /* relaxed: a late look finds it */
         return hl_deaths_error(p->world);
     }
-    hl_claim_enrol();
+    hl_mpsc_enrol();
     /* acquire: earlier sends are in the ring before this one; pairs with the addition in hl_peer_drain. */
     if (HL_PEER_SENDS(hl_a32_load_acquire(p->state)) != 0 || push_request(m, p, r) == 0) {
         enqueue(m, p, r);

@@ -39,6 +39,7 @@ struct hl_rx {
     hl_a32 has_cards;                /* atomic: set with release when the ranks have exchanged their cards */
     hl_a8 *dead;                     /* [size] atomic: 0, or enum hl_rx_death */
     hl_a32 lost;                     /* atomic; 1: there are HL_RX_LOST ranks whose death was not told yet */
+    bool deaths;                     /* ranks of the job have died */
     pthread_t thread;
     bool started;
 };
@@ -132,8 +133,9 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
 void hl_rx_net_read_heartbeat(int rank);
 
 /* ---- near side (near_side.c) ---- */
-int hl_rx_near_poll(void);    /* handles records in the ring; returns how many */
-void hl_rx_node_socket(void); /* called when the node socket is readable */
+int hl_rx_near_poll(void);                          /* handles records in the ring; returns how many */
+int hl_rx_near_limit(enum hl_rx_sleep how, int ms); /* how long the thread may sleep then; 0: not */
+void hl_rx_node_socket(void);                       /* called when the node socket is readable */
 /* Puts a record into a peer's ring; false: the ring is full. Any thread. */
 bool hl_rx_near_send(int node_rank, const struct hl_wire_rec *rec, const void *payload);
 

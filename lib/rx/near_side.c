@@ -20,6 +20,7 @@ struct bell_message {
     uint32_t kind;
 };
 
+#define BRIEF_LOOKS 16 /* then the producer of a record that was begun has lost its CPU, or has died */
 #define BELL_MAGIC 0x6c6c6542u /* "Bell" */
 
 static void ring_bell(int node_rank)
@@ -43,13 +44,12 @@ static void ring_bell(int node_rank)
 bool hl_rx_near_send(int node_rank, const struct hl_wire_rec *rec, const void *payload)
 {
     struct hl_rx_ring *ring = &hl_rx.rings[node_rank];
-    if (!hl_rx_ring_put(ring, hl_job.rank, rec, sizeof *rec, payload, rec->len)) {
-        return false;
-    }
-    if (hl_rx_ring_must_wake(ring)) {
+    hl_mpsc_name(&ring->q, (unsigned)node_rank + 1);
+    enum hl_rx_put put = hl_rx_ring_put(ring, hl_rx.mine, hl_job.rank, rec, sizeof *rec, payload, rec->len);
+    if (put == HL_RX_PUT_WAKE) {
         ring_bell(node_rank);
     }
-    return true;
+    return put != HL_RX_PUT_FULL;
 }
 
 /* True for a well-formed record from the ring: the length in the cell must be that of the record. */
@@ -57,6 +57,21 @@ static bool is_sound(const struct hl_wire_rec *rec, uint32_t len, int from)
 {
     return len >= sizeof *rec && rec->op != HL_WIRE_NONE && rec->op < HL_WIRE_OPS &&
            rec->len == len - sizeof *rec && from >= 0 && from < hl_job.size;
+}
+
+/* Passes over a record that a dead rank has begun to put. */
+static bool skip_hole(void)
+{
+    struct hl_mpsc_node node = {hl_rx.rings->places, sizeof *hl_rx.rings, hl_job.node_size, hl_job.node_world,
+                                hl_rx_is_dead};
+    return hl_rx.deaths && hl_rx_ring_skip(hl_rx.mine, &node);
+}
+
+int hl_rx_near_limit(enum hl_rx_sleep how, int ms)
+{
+    static unsigned looks; /* the receive thread's: looks in a row at a record that is about to come */
+    looks = how == HL_RX_SLEEP_BRIEF ? looks + 1 : 0;
+    return looks == 0 || ms == 0 ? ms : looks > BRIEF_LOOKS;
 }
 
 int hl_rx_near_poll(void)
@@ -67,7 +82,7 @@ int hl_rx_near_poll(void)
     uint32_t len = 0;
     while (count < (int)HL_RX_CELLS) {
         if (!hl_rx_ring_take(hl_rx.mine, &from, bytes, &len)) {
-            if (!hl_rx_ring_skip(hl_rx.mine, hl_rx_is_dead)) {
+            if (!skip_hole()) {
                 break;
             }
             continue;

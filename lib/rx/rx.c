@@ -290,6 +290,7 @@ bool hl_rx_is_told(int rank)
 static void tell_death(int rank)
 {
     uint32_t n = hl_a32_load_acquire(&on_death_count); /* acquire: pairs with hl_rx_on_death. */
+    hl_rx.deaths = true;
     for (uint32_t i = 0; i < n; i++) {
         on_death[i](rank);
     }
@@ -459,15 +460,15 @@ static void look_at_limits(struct wakes *w)
     }
 }
 
-/* One sleep and the pass after it; returns how much the pass moved. Producers that put records into the ring
- * after hl_rx_ring_sleep ring the bell. */
+/* One sleep and the pass after it; returns how much the pass moved. */
 static int sleep_once(struct wakes *w)
 {
     struct epoll_event events[16];
-    if (!hl_rx_ring_sleep(hl_rx.mine)) {
+    enum hl_rx_sleep how = hl_rx_ring_sleep(hl_rx.mine);
+    if (how == HL_RX_SLEEP_NOT) {
         return poll_sources(w);
     }
-    int limit = sleep_limit(w);
+    int limit = hl_rx_near_limit(how, sleep_limit(w));
     int n = epoll_wait(hl_rx.epoll, events, (int)HL_COUNT_OF(events), limit);
     hl_rx_ring_awake(hl_rx.mine);
     int network = 0;

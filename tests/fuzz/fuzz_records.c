@@ -161,8 +161,10 @@ static void near_entry(const uint8_t *data, size_t size)
         rec->len = data[1] % 8 != 0 ? (uint32_t)(len - sizeof *rec) : rec->len;
         aim(rec);
     }
-    uint64_t at = hl_a64_load_relaxed(&hl_rx.mine->head); /* relaxed: one thread here */
-    if (hl_rx_ring_put(hl_rx.mine, (int8_t)data[0] / 64, bytes, (uint32_t)len, NULL, 0) && data[1] > 250) {
+    uint64_t at = hl_a64_load_relaxed(&hl_rx.mine->q.tail) >> 1; /* relaxed: one thread here */
+    if (hl_rx_ring_put(hl_rx.mine, hl_rx.mine, (int8_t)data[0] / 64, bytes, (uint32_t)len, NULL, 0) !=
+            HL_RX_PUT_FULL &&
+        data[1] > 250) {
         hl_rx.mine->cells[at % HL_RX_CELLS].len = UINT32_MAX - data[1];
     }
 }

@@ -54,7 +54,7 @@ static void open_ranks(int n, unsigned inboxes, bool threads, bool cma)
                  MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     ck_assert_ptr_ne(board, MAP_FAILED);
     ck_assert_int_eq(hl_req_open(), 0);
-    hl_claim_enrol();
+    hl_mpsc_enrol();
     for (int i = 0; i < n; i++) {
         open_rank(i, inboxes, threads, cma);
     }
