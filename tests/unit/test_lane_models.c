@@ -192,12 +192,12 @@ static void miss(void)
 }
 
 /* As many as CPUs, where the row affords them: unasked no more than that, asked as many as there may be, and
- * never more than there are files for: 8 of a lane, and 2 of a connection to each other rank. */
+ * never more than there are files for: 10 of a lane, and 2 of a connection to each other rank. */
 static void lanes_are_planned(const struct model_provider *row)
 {
     struct rlimit files, few;
     ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &files), 0);
-    few = (struct rlimit){.rlim_cur = 10 + 64 + 12 * (8 + 2 * (RANKS - 1)), .rlim_max = files.rlim_max};
+    few = (struct rlimit){.rlim_cur = 10 + 64 + 12 * (10 + 2 * (RANKS - 1)), .rlim_max = files.rlim_max};
     ck_assert_uint_eq(hl_lane_plan(true, 272), row->lanes);
     ck_assert_uint_eq(hl_lane_plan(true, 3), 3);
     ck_assert_uint_eq(hl_lane_plan(false, 272), 1);
