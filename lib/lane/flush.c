@@ -61,13 +61,14 @@ static bool all_reached(void *arg)
     struct waiting *w = arg;
     bool entered = false;
     for (uint32_t i = w->count; i-- > 0;) {
-        if (!reached(&w->goals[i])) {
-            entered |= push_goal(&w->goals[i]);
-            if (!reached(&w->goals[i])) {
-                continue;
-            }
+        bool ended = reached(&w->goals[i]);
+        if (!ended && push_goal(&w->goals[i])) {
+            entered = true;
+            ended = reached(&w->goals[i]);
         }
-        w->goals[i] = w->goals[--w->count];
+        if (ended) {
+            w->goals[i] = w->goals[--w->count];
+        }
     }
     if (w->count > 0 && !entered && !w->once) {
         hl_lane_stand_back(w->taken++);
@@ -165,7 +166,8 @@ static struct goal snapshot(struct hl_lane *lane, struct hl_way *way, enum hl_la
     return (struct goal){lane, way, local ? &way->local_done : &way->done, until};
 }
 
-/* Flushes a peer on the lanes in `among`. Not inlined: its goals would be on the stack below those of
+/* Flushes a peer on the lanes in `among`. The thread's own lane comes last, so that its message leaves first;
+ * by then others have perhaps sent theirs. Not inlined: its goals would be on the stack below those of
  * flush_lanes. */
 static HL_NOINLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t among)
 {
@@ -175,15 +177,13 @@ static HL_NOINLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t 
      * hl_way_sweep. */
     uint64_t bits = hl_a64_load_acquire(&hl_pool.used[peer]) & among;
     bits &= HL_FAULT(flush_lane) ? bits - 1 : bits;
-    for (uint64_t rest = bits; rest != 0; rest &= rest - 1) {
-        struct hl_lane *lane = hl_pool.lanes[__builtin_ctzll(rest)];
+    uint32_t first = (hl_lane_preferred + 1) % HL_LANES_MAX;
+    for (uint64_t rest = bits >> first | bits << (-first % HL_LANES_MAX); rest != 0; rest &= rest - 1) {
+        struct hl_lane *lane = hl_pool.lanes[(first + (uint32_t)__builtin_ctzll(rest)) % HL_LANES_MAX];
         struct hl_way *way = hl_way_find(lane, peer);
-        if (way == NULL) {
-            continue;
-        }
-        struct goal g = snapshot(lane, way, scope);
-        if (!reached(&g)) {
-            w.goals[w.count++] = g;
+        if (way != NULL) {
+            goals[w.count] = snapshot(lane, way, scope);
+            w.count += !reached(&goals[w.count]);
         }
     }
     if (w.count == 0 && HL_UNLIKELY((bits & (bits - 1)) != 0)) {
@@ -201,7 +201,7 @@ static void flush_ways(struct hl_lane *lane)
     /* acquire, both: the table and its ways; pair with the releases in grow_ways and add_to (way.c). */
     const struct hl_way_table *t = hl_aptr_load_acquire(&lane->ways);
     for (uint32_t i = 0; t != NULL && i < t->room; i++) {
-        struct hl_way *way = hl_aptr_load_acquire(&t->at[i]);
+        struct hl_way *way = hl_aptr_load_acquire(&t->at[i].way);
         if (way != NULL) {
             reach_one(snapshot(lane, way, HL_LOCAL));
         }
@@ -308,7 +308,7 @@ static int add_ways(struct hl_lane *lane, struct hl_lane_goals **all)
     /* acquire, both: pair with the releases in grow_ways and add_to. */
     const struct hl_way_table *t = hl_aptr_load_acquire(&lane->ways);
     for (uint32_t i = 0; t != NULL && i < t->room && rc == 0; i++) {
-        struct hl_way *way = hl_aptr_load_acquire(&t->at[i]);
+        struct hl_way *way = hl_aptr_load_acquire(&t->at[i].way);
         rc = way != NULL ? add_goal(all, snapshot(lane, way, HL_LOCAL)) : 0;
     }
     return rc;

@@ -83,7 +83,7 @@ static void fail_dead_peers(struct hl_lane *lane, uint32_t deaths) HL_REQUIRES(l
     const struct hl_way_table *t =
         hl_aptr_load_relaxed(&lane->ways); /* relaxed: written by the holder only. */
     for (uint32_t i = 0; t != NULL && i < t->room; i++) {
-        struct hl_way *way = hl_aptr_load_relaxed(&t->at[i]); /* relaxed: written by the holder only. */
+        struct hl_way *way = hl_aptr_load_relaxed(&t->at[i].way); /* relaxed: written by the holder only. */
         if (way != NULL && !way->dead && hl_rx_is_dead(way->peer)) {
             hl_slot_fail_peer(lane, way);
         }

@@ -275,7 +275,7 @@ static bool look_after(struct hl_lane *lane) HL_REQUIRES(lane->lease)
     /* relaxed: written by the holder only. */
     const struct hl_way_table *t = lane->unacked > 0 ? hl_aptr_load_relaxed(&lane->ways) : NULL;
     for (uint32_t i = 0; t != NULL && i < t->room; i++) {
-        struct hl_way *way = hl_aptr_load_relaxed(&t->at[i]); /* relaxed: written by the holder only. */
+        struct hl_way *way = hl_aptr_load_relaxed(&t->at[i].way); /* relaxed: written by the holder only. */
         if (way != NULL && way->unacked > 0) {
             check_heartbeat(lane, way);
         }

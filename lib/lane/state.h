@@ -12,6 +12,7 @@
 struct hl_fab_ep;
 
 #define HL_LANES_MAX 64
+_Static_assert(HL_LANES_MAX == 64, "a bit of a word for each, and sets of them are turned (flush.c)");
 _Static_assert(HL_LANES_MAX <= HL_WIRE_LANES && HL_LANES_MAX <= HL_STAT_LANES, "all are named and counted");
 #define HL_SLOTS 256u              /* operations in flight on a lane; a power of two */
 #define HL_PIECE ((size_t)1 << 20) /* bytes of one post: the lease is free in between */
@@ -159,7 +160,10 @@ struct hl_way_table {
     struct hl_way_table *older;
     uint32_t room;  /* a power of two */
     uint32_t count; /* number of ways; changed under the lease */
-    hl_aptr at[];   /* struct hl_way, NULL: free. atomic: release when added, acquire by flushing threads */
+    struct hl_way_row {
+        hl_aptr way; /* struct hl_way, NULL: free. atomic: release when added, acquire by flushing threads */
+        int peer;    /* the way's, written before it: who looks for another one does not touch that way */
+    } at[];
 };
 
 /* A message without records: it connects a lane (open_async.c), or asks what came of those before it

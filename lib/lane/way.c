@@ -14,8 +14,8 @@ static struct hl_way *find_in(const struct hl_way_table *t, int peer)
     uint32_t at = (uint32_t)hl_mix64((uint64_t)peer) & (t->room - 1);
     for (;;) {
         /* acquire: the way; pairs with the release in add_to. */
-        struct hl_way *way = hl_aptr_load_acquire(&t->at[at]);
-        if (way == NULL || way->peer == peer) {
+        struct hl_way *way = hl_aptr_load_acquire(&t->at[at].way);
+        if (way == NULL || t->at[at].peer == peer) {
             return way;
         }
         at = (at + 1) & (t->room - 1);
@@ -32,10 +32,11 @@ struct hl_way *hl_way_find(const struct hl_lane *lane, int peer)
 static void add_to(struct hl_way_table *t, struct hl_way *way)
 {
     uint32_t at = (uint32_t)hl_mix64((uint64_t)way->peer) & (t->room - 1);
-    while (hl_aptr_load_relaxed(&t->at[at]) != NULL) { /* relaxed: written by the leaseholder only. */
+    while (hl_aptr_load_relaxed(&t->at[at].way) != NULL) { /* relaxed: written by the leaseholder only. */
         at = (at + 1) & (t->room - 1);
     }
-    hl_aptr_store_release(&t->at[at], way); /* release: the way; pairs with the acquire in find_in. */
+    t->at[at].peer = way->peer;
+    hl_aptr_store_release(&t->at[at].way, way); /* release: the way; pairs with the acquire in find_in. */
     t->count++;
 }
 
@@ -53,7 +54,7 @@ static struct hl_way_table *grow_ways(struct hl_lane *lane, struct hl_way_table 
     t->older = old;
     for (uint32_t i = 0; old != NULL && i < old->room; i++) {
         struct hl_way *way =
-            hl_aptr_load_relaxed(&old->at[i]); /* relaxed: written by the leaseholder only. */
+            hl_aptr_load_relaxed(&old->at[i].way); /* relaxed: written by the leaseholder only. */
         if (way != NULL) {
             add_to(t, way);
         }
@@ -101,7 +102,7 @@ void hl_way_sweep(struct hl_lane *lane)
     const struct hl_way_table *t =
         hl_aptr_load_relaxed(&lane->ways); /* relaxed: written by the holder only. */
     for (uint32_t i = 0; t != NULL && i < t->room; i++) {
-        struct hl_way *way = hl_aptr_load_relaxed(&t->at[i]); /* relaxed: written by the holder only. */
+        struct hl_way *way = hl_aptr_load_relaxed(&t->at[i].way); /* relaxed: written by the holder only. */
         if (way != NULL && way->marked && way->first == NULL && leases - way->touched > HL_IDLE_LEASES) {
             way->marked = false;
             /* full: after done and the error words; pairs with the acquire in flush_peer. */
@@ -114,7 +115,7 @@ void hl_way_free_all(struct hl_lane *lane)
 {
     struct hl_way_table *t = hl_aptr_load_relaxed(&lane->ways); /* relaxed: no other thread is left. */
     for (uint32_t i = 0; t != NULL && i < t->room; i++) {
-        free(hl_aptr_load_relaxed(&t->at[i])); /* relaxed: no other thread is left. */
+        free(hl_aptr_load_relaxed(&t->at[i].way)); /* relaxed: no other thread is left. */
     }
     while (t != NULL) {
         struct hl_way_table *older = t->older;
