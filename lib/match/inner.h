@@ -237,17 +237,17 @@ void hl_entry_pool_close(struct hl_entry_pool *pool);
 
 struct hl_inbox {
     struct hl_ring *ring;
+    uint32_t publish;                /* `head` is published when these bits of it are 0 */
     HL_ALIGNED_LINE hl_a32 owned;    /* atomic: xchg to 1 owns all fields below, xchg to 0 leaves */
     HL_ALIGNED_LINE hl_aptr command; /* atomic: stack of struct hl_post, youngest first */
     struct hl_mutex section;         /* used instead of `owned` in modes that have sections (cs.h) */
     HL_ALIGNED_LINE hl_a64 head;     /* next ticket to read. atomic: the owner's; a guess for others */
-    uint32_t publish;                /* `head` is published when these bits of it are 0 */
     hl_a64 mark;                     /* atomic: bytes of entries above which the owner looks at all inboxes */
     uint64_t first;                  /* first ticket of this opening */
     hl_a64 cells, others;            /* messages read from cells, without data. atomic, by the owner */
     hl_a64 cell_bytes;               /* bytes of messages in cells. atomic, stored by the owner */
     struct hl_entry_pool pool;
-    struct hl_table table;
+    HL_ALIGNED_LINE struct hl_table table; /* a receive that is posted in time changes its first line alone */
 };
 
 /* What one pass leaves to do when no inbox is owned any more. */

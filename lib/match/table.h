@@ -35,13 +35,14 @@ struct hl_table {
     size_t n_bins;              /* power of two */
     size_t n_posted, n_entries; /* number in the bins */
     size_t n_any_tag;           /* receives among n_posted */
+    uint64_t seq;
+    struct hl_post_list wild; /* receives from any source, in order */
+    /* What receives that are posted in time do not change. */
+    struct hl_entry_list arrival; /* all unexpected messages, oldest first */
     /* atomic: bytes of the entries; stored by the owner, read as a guess by others */
     hl_a64 held;
-    struct hl_post_list wild; /* receives from any source, in order */
     /* claims' nodes put into `wild` since the last sweep; number that calls for a sweep */
     size_t n_shared, sweep_at;
-    struct hl_entry_list arrival; /* all unexpected messages, oldest first */
-    uint64_t seq;
 };
 
 /* Makes an empty table. HL_ERR_NO_MEM. */
