@@ -183,13 +183,26 @@ int __wrap_hl_lane_progress(struct hl_lane *lane)
     return __real_hl_lane_progress(lane);
 }
 
+/* True when nothing issued to `peer` is open. */
+static bool is_quiet(int peer)
+{
+    /* acquire, all: pair with hl_way_sweep, hl_slot_commit and advance_way. */
+    for (uint64_t rest = hl_a64_load_acquire(&hl_pool.used[peer]); rest != 0; rest &= rest - 1) {
+        const struct hl_way *way = hl_way_find(hl_pool.lanes[__builtin_ctzll(rest)], peer);
+        if (way != NULL && hl_a64_load_acquire(&way->done) < hl_a64_load_acquire(&way->issued)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 void __wrap_hl_lane_flush(int peer, enum hl_lane_scope scope)
 {
     memset(&flushing, 0, sizeof flushing);
     flushing.peer = peer;
     flushing.inside = scope == HL_REMOTE && peer >= 0; /* one of all peers is not looked at */
     __real_hl_lane_flush(peer, scope);
-    while (fault == GOAL_MOVES && peer >= 0 && !hl_lane_is_quiet(peer)) {
+    while (fault == GOAL_MOVES && peer >= 0 && !is_quiet(peer)) {
         __real_hl_lane_flush(peer, scope);
     }
     flushing.inside = false;

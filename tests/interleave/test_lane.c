@@ -300,7 +300,7 @@ static void check_end(struct story *s)
     hl_lane_preferred = 0;
     hl_lane_flush(-1, HL_REMOTE);
     for (int peer = 0; peer < RANKS; peer++) {
-        PROMISE(hl_lane_is_quiet(peer), "seed %llu: rank %d is not quiet", (unsigned long long)s->seed, peer);
+        PROMISE(is_quiet(peer), "seed %llu: rank %d is not quiet", (unsigned long long)s->seed, peer);
     }
     for (uint32_t i = 0; i < s->shape.lanes; i++) {
         const struct hl_lane *lane = hl_pool.lanes[i]; /* one thread is left: plain reads */
