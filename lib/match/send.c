@@ -64,7 +64,8 @@ static bool is_eager(const struct hl_matcher *m, const struct hl_peer *p, uint64
 
 /* Sends a message that fits a slot or a cell. 1: it left; 0: no room; NO_CELL: it is too long for a slot, and
  * all cells are taken; else an error. */
-HL_INLINE int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v)
+HL_INLINE int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s,
+                        const struct view *v)
 {
     struct hl_match_part *to = hl_match_part_of(m, p->node), *mine = NULL;
     uint32_t n_inboxes = hl_peer_inboxes(m, p);
@@ -107,8 +108,8 @@ HL_INLINE int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl
 
 /* Sends an eager message to any peer; returns what push_near does. `patient`: may wait for a port, so not
  * from a poll. */
-static int push_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v,
-                      bool patient)
+HL_INLINE int push_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s,
+                         const struct view *v, bool patient)
 {
     if (HL_LIKELY(p->node >= 0)) {
         return push_near(m, p, s, v);
