@@ -32,13 +32,13 @@ WAYS = [
     ("chained", "PMPI_Win_flush flush_peer hl_chain_send fi_sendmsg", (10, 4, 169)),
     ("near", "pshmem_putmem hl_near_copy", (4, 3, 37)),
     ("direct", "pshmem_putmem hl_lane_write_on fi_writemsg", (9, 4, 107)),
-    ("chained", "pshmem_putmem hl_lane_write_on hl_chain_append | pshmem_quiet hl_chain_send fi_sendmsg", (20, 8, 305)),
+    ("chained", "pshmem_putmem hl_lane_write_on hl_chain_append | pshmem_quiet hl_chain_send fi_sendmsg", (20, 8, 306)),
     ("near", "pshmem_quiet hl_near_fence", (3, 2, 16)),
-    ("chained", "pshmem_quiet hl_chain_send fi_sendmsg", (11, 4, 162)),
+    ("chained", "pshmem_quiet hl_chain_send fi_sendmsg", (11, 4, 163)),
     ("near", "PMPI_Send hl_ring_publish", (8, 4, 122)),
     ("direct", "PMPI_Send hl_far_eager fi_sendmsg", (11, 6, 156)),
     ("near", "PMPI_Recv hl_req_wait hl_prog_wait_slow hl_prog_poll | hl_matcher_poll hl_inbox_poll hl_recv_deliver", (14, 8, 186)),
-    ("direct", "PMPI_Recv hl_req_wait hl_prog_wait_slow hl_prog_poll | hl_matcher_poll hl_net_poll fi_cq_read", (13, 9, 144)),
+    ("direct", "PMPI_Recv hl_req_wait hl_prog_wait_slow hl_prog_poll | hl_matcher_poll hl_net_poll fi_cq_read", (14, 10, 148)),
 ]
 
 
