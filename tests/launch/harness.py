@@ -1,6 +1,9 @@
 """What the launcher's tests share: starting jobs, waiting, and finding what was left behind."""
 import contextlib
+import ctypes
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -10,6 +13,8 @@ import uuid
 MPIEXEC, RANK = sys.argv[2:4] if len(sys.argv) > 3 else ("mpiexec", "launch_rank")
 TRIES = 3    # of a case that is late: a machine with other work may be slow once, who waits for the wrong thing is so each time
 HANG = 10    # times a limit: not a matter of other work
+PYTHON = sys.executable
+WALL = 0x40000000  # of waitpid: also what is traced and no child
 
 
 # Jobs get these even if a shell without job control started the tests in the background, where they are ignored.
@@ -212,10 +217,140 @@ def two_programs_at_once(run):
     holds(job.err, "another MPI program of this rank, speaks with the launcher", "a rank may run one MPI program at a time")
 
 
-def main(groups):
-    """Runs the cases of the group named on the command line; the last line counts them."""
+# ---- what cases of several files use
+
+def sh(text):
+    return ["sh", "-c", text]
+
+
+def wait_soon(job):
+    """The code of a job that ends in time, while its descriptors are ours."""
+    begin = time.monotonic()
+    code = job.process.wait(30)
+    in_time(time.monotonic() - begin)
+    return code
+
+
+def sleepers(n, *options):
+    job = Job(*options, "-n", n, RANK, "sleep")
+    pids = [int(line.split()[3]) for line in job.lines(n)]
+    return job, pids
+
+
+def held(pid):
+    """Holds a process as a debugger does; the function that lets it go on."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    attach, detach = 16, 17
+    if libc.ptrace(attach, pid, None, None) != 0:
+        raise Skip(f"no right to trace: {os.strerror(ctypes.get_errno())}")
+    until(lambda: state_of(pid) == "t", "it is held")
+
+    def release():
+        os.waitpid(pid, WALL)
+        libc.ptrace(detach, pid, None, None)
+    return release
+
+
+def killed_but_traced(seconds):
+    """A job one of whose ranks was killed `seconds` ago at least. It is traced: the launcher sees its end when its tracer, we, has."""
+    job, pids = sleepers(2)
+    held(pids[1])
+    os.waitpid(pids[1], WALL)
+    for _ in range(2):  # the second signal kills at once
+        job.process.terminate()
+        until(lambda: state_of(pids[0]) == "Z", "one is gone")
+    until(lambda: state_of(pids[1]) == "Z", "the other is killed")
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        job.process.wait(seconds)
+    os.waitpid(pids[1], WALL)
+    return job.end(), pids[1]
+
+
+TALK = """
+import os, sys, random
+r = int(os.environ["PMI_RANK"]); random.seed(r)
+for i in range(%d):
+    out = sys.stderr if %d and i %% 3 == 0 else sys.stdout
+    out.write("%%d %%d %%s\\n" %% (r, i, "x" * random.randrange(200)))
+    if i %% 7 == 0: out.flush()
+"""
+
+
+def check_talk(text, ranks, lines):
+    """Every line whole, and in order for each rank."""
+    seen = [0] * ranks
+    for line in text.splitlines():
+        match = re.fullmatch(r"(\d+) (\d+) x*", line)
+        assert match, f"a cut line: {line[:80]!r}"
+        rank, number = int(match[1]), int(match[2])
+        same(number, seen[rank])
+        seen[rank] += 1
+    same(seen, [lines] * ranks)
+
+
+def on_terminal(*args, **more):
+    """A job whose three descriptors are a terminal of its own session; returns (job, our end)."""
+    ours, theirs = pty.openpty()
+    job = Job(*args, stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+              preexec_fn=lambda: __import__("fcntl").ioctl(theirs, __import__("termios").TIOCSCTTY, 0), **more)
+    os.close(theirs)
+    return job, ours
+
+
+def rest_of(tty):
+    """What is left to read when nobody has the other end."""
+    text = b""
+    with contextlib.suppress(OSError):
+        while more := os.read(tty, 4096):
+            text += more
+    return text
+
+
+def refused(*args, words, **more):
+    job = run(*args, **more)
+    same((job.code, job.out), (2, ""))
+    same(len(job.err.splitlines()), 1)
+    holds(job.err, *words)
+
+
+def write(path, text):
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "w", encoding="ascii") as f:
+        f.write(text)
+
+
+RAW = """
+import os, socket, sys
+s = socket.socket(fileno=int(os.environ["PMI_FD"])); rank = int(os.environ["PMI_RANK"])
+def ask(line):
+    s.sendall(line if isinstance(line, bytes) else line.encode() + b"\\n")
+    text = b""
+    while not text.endswith(b"\\n"):
+        got = s.recv(1)
+        if not got: sys.exit(77)
+        text += got
+    return text.decode().rstrip("\\n")
+"""
+
+
+def raw(text, n=1, **more):
+    return run("-n", n, PYTHON, "-c", RAW + text, **more)
+
+
+def groups(job):
+    same((job.code, job.err), (0, ""))
+    return sorted(line.split(": ")[1] for line in job.out.splitlines())
+
+
+def main(cases, chosen="all"):
+    """Runs the cases, or those of them whose names `chosen` lists behind commas; the last line counts them."""
+    names = chosen.split(",")
+    unknown = set(names) - {"all"} - {case.__name__ for case in cases}
+    if unknown:
+        sys.exit(f"there is no case {', '.join(sorted(unknown))}")
     failed = ran = 0
-    for case in groups[sys.argv[1]]:
+    for case in cases if chosen == "all" else [c for c in cases if c.__name__ in names]:
         begin = time.monotonic()
         try:
             for tries in range(TRIES, 0, -1):

@@ -1,4 +1,4 @@
-"""What launch.py and foreign.py share: a rank that is stopped while others wait for it is said in one line for each stop."""
+"""What codes.py, mpi.py and foreign.py share: a rank that is stopped while others wait for it is said in one line for each stop."""
 import os
 import signal
 import tempfile

@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Signals, kill -9 and what they leave behind. usage: endings.py all|CASE[,CASE] MPIEXEC PROGRAM"""
+import os
+import signal
+import subprocess
+import sys
+
+from harness import (MPIEXEC, PYTHON, RANK, RAW, Job, environment_of, holds, in_time, killed_but_traced, main, parent_of, run, same, sh, sleepers, state_of,
+                     until)
+
+
+def a_user_signal_ends_the_job():
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        job, _ = sleepers(2)
+        job.process.send_signal(number)
+        job.end(soon=True)
+        same(job.code, 128 + number)
+        same(job.err.split(": ", 1)[1:], [f"told to end by signal {int(number)} ({signal.strsignal(number)})\n"])
+        job.must_leave_nothing()
+
+
+def a_signal_that_was_ignored_at_the_start_stays_so():
+    """As nohup does it, and a shell without job control for what it starts in the background."""
+    for ignored in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        job = Job("-n", 1, *sh("echo up; read line; echo $line"), stdin=subprocess.PIPE,
+                  preexec_fn=lambda number=ignored: signal.signal(number, signal.SIG_IGN))
+        same(job.lines(1), ["up"])
+        job.process.send_signal(ignored)
+        job.end(b"goes on\n")
+        same((job.code, job.out, job.err), (0, "goes on\n", ""))
+        job.must_leave_nothing()
+
+
+STUBBORN = "trap '' INT TERM; echo up; while :; do sleep 60; done"
+
+
+def a_stubborn_rank_is_killed_after_one_signal_or_at_once_after_two():
+    for times in (1, 2):
+        job = Job("-n", 2, *sh(STUBBORN))
+        job.lines(2)
+        for _ in range(times):
+            job.process.send_signal(signal.SIGINT)
+        job.end(soon=True)
+        same(job.code, 130)
+        job.must_leave_nothing()
+
+
+def a_death_takes_the_stubborn_along():
+    job = run("-n", 2, *sh(f"test $PMI_RANK = 1 && exit 6; {STUBBORN}"))
+    same(job.code, 6)
+    in_time(job.seconds)
+
+
+def a_stopped_rank_does_not_hold_up_the_end():
+    job, pids = sleepers(2)
+    os.kill(pids[0], signal.SIGSTOP)
+    os.kill(pids[1], signal.SIGKILL)
+    same(job.end(soon=True).code, 137)
+    job.must_leave_nothing()
+
+
+def killing_the_launcher_leaves_nothing():
+    job = Job("-n", 3, *sh("sleep 60 & setsid sleep 60 & echo up; trap '' TERM; wait; sleep 60"))
+    job.lines(3)
+    job.process.kill()
+    same(job.end().code, -9)
+    job.must_leave_nothing()
+
+
+def killing_the_guardian_changes_nothing():
+    job = Job("-n", 2, *sh("sleep 60 & echo up; wait"))
+    job.lines(2)
+    for count in (1, 2):  # one of them, then both at once
+        first = job.both_guardians()
+        for pid in first[:count]:
+            os.kill(pid, signal.SIGKILL)
+        until(lambda dead=first[:count]: not set(dead) & set(job.left()), "the killed have gone")
+        job.both_guardians()
+    sockets = job.sockets()
+    job.process.kill()
+    job.end(soon=True)
+    job.must_leave_nothing(sockets)
+
+
+def killing_the_launcher_and_a_guardian_leaves_nothing():
+    for order in (0, 1):
+        job = Job("-n", 2, *sh("sleep 60 & setsid sleep 60 & echo up; trap '' TERM; wait; sleep 60"))
+        job.lines(2)
+        sockets, victims = job.sockets(), [job.process.pid, job.both_guardians()[order]]
+        for pid in victims if order else victims[::-1]:
+            os.kill(pid, signal.SIGKILL)
+        same(job.end(soon=True).code, -9)
+        job.must_leave_nothing(sockets)
+
+
+def guardians_do_not_look_like_the_launcher():
+    job = Job("-n", 1, *sh("echo up; sleep 60"), ":", "-n", 1, *sh("echo up; sleep 60"))
+    job.lines(2)
+    for pid in job.both_guardians():
+        with open(f"/proc/{pid}/cmdline", encoding="ascii") as f:
+            same(f.read().rstrip("\0"), "hotlane-guard")
+    job.process.kill()
+    job.end(soon=True)
+    job.must_leave_nothing()
+
+
+def a_job_within_a_rank_ends_with_the_outer_one():
+    """The inner launcher and all it started, by the death of the outer launcher, of the rank, and by a signal."""
+    inner = f"{MPIEXEC} --oversubscribe -n 2 sh -c 'setsid sleep 60 & echo up; trap : TERM; sleep 60; sleep 60'"
+    for what in ("launcher", "rank", "signal"):
+        job = Job("-n", 1, *sh(inner + "; exit 0"))
+        job.lines(2)
+        sockets = job.sockets()
+        rank = [p for p in job.left() if b"PMI_RANK=" in environment_of(p) and parent_of(p) == job.process.pid]
+        if what == "signal":
+            job.process.terminate()
+        else:
+            os.kill(job.process.pid if what == "launcher" else rank[0], signal.SIGKILL)
+        same(job.end(soon=True).code, {"launcher": -9, "rank": 137, "signal": 143}[what])
+        job.must_leave_nothing(sockets)
+
+
+def an_abort_in_answer_to_a_death_does_not_hide_it():
+    """Rank 1 is killed, rank 0 notices and aborts, and both happen before the launcher has looked."""
+    job = Job("-n", 2, PYTHON, "-c", RAW + """
+import signal, time
+def leave(*_):
+    s.sendall(b"cmd=abort exitcode=5\\n")
+    os._exit(5)
+signal.signal(signal.SIGUSR1, leave)
+ask("cmd=init pmi_version=1 pmi_subversion=1")
+os.write(1, b"%d %d\\n" % (rank, os.getpid()))
+time.sleep(60)
+""")
+    pids = dict(map(int, line.split()) for line in job.lines(2))
+    job.process.send_signal(signal.SIGSTOP)
+    os.kill(pids[1], signal.SIGKILL)
+    os.kill(pids[0], signal.SIGUSR1)
+    until(lambda: state_of(pids[0]) == state_of(pids[1]) == "Z", "both have died")
+    job.process.send_signal(signal.SIGCONT)
+    same(job.end(soon=True).code, 137)
+    holds(job.err, "rank 1", "killed by signal 9")
+    job.must_leave_nothing()
+
+
+def who_dies_slowly_is_still_the_cause():
+    """Rank 0 learns of the death by a closed connection long before the launcher can: a large process takes its time to end,
+    and a busy machine takes more."""
+    job = run("-n", 2, PYTHON, "-c", RAW + """
+import signal, time
+ask("cmd=init pmi_version=1 pmi_subversion=1")
+ask("cmd=barrier_in")
+if rank == 0:
+    time.sleep(0.1)
+    s.sendall(b"cmd=abort exitcode=58\\n")
+    time.sleep(60)
+s.close()
+time.sleep(0.8)
+os.kill(os.getpid(), signal.SIGKILL)
+""")
+    same(job.code, 137)
+    holds(job.err, "rank 1", "killed by signal 9")
+
+
+def killing_a_rank_ends_the_job():
+    job, pids = sleepers(3)
+    os.kill(pids[2], signal.SIGKILL)
+    same(job.end(soon=True).code, 137)
+    job.must_leave_nothing()
+
+
+def what_ranks_leave_running_is_killed():
+    job = run("-n", 2, *sh("sleep 60 & setsid sleep 60 & echo done"))
+    same((job.code, job.out), (0, "done\ndone\n"))
+    in_time(job.seconds)
+
+
+def who_is_slow_to_go_when_killed_is_waited_for():
+    """As a process with much memory is."""
+    job, _ = killed_but_traced(3)
+    same((job.code, job.err), (143, "mpiexec: told to end by signal 15 (Terminated)\n"))
+    job.must_leave_nothing()
+
+
+def a_stop_and_a_continue_reach_the_ranks():
+    job, pids = sleepers(2)
+    job.process.send_signal(signal.SIGTSTP)
+    until(lambda: all(state_of(p) == "T" for p in pids + [job.process.pid]), "all are stopped")
+    job.process.send_signal(signal.SIGCONT)
+    until(lambda: all(state_of(p) != "T" for p in pids + [job.process.pid]), "all go on")
+    job.process.send_signal(signal.SIGTERM)
+    same(job.end(soon=True).code, 143)
+
+
+def user_defined_signals_are_passed_on():
+    job = Job("-n", 2, *sh("trap 'echo got; exit 0' USR1; echo up; while :; do sleep 0.02; done"))
+    same(job.lines(2), ["up", "up"])
+    job.process.send_signal(signal.SIGUSR1)
+    job.end(timeout=10)
+    same((job.code, job.out), (0, "got\ngot\n"))
+
+
+def the_timeout_ends_the_job_with_124():
+    job = run("--timeout", "0.3", "-n", 2, RANK, "sleep")
+    same(job.code, 124)
+    holds(job.err, "longer than 0.3 s")
+    in_time(job.seconds)
+
+
+def the_timeout_does_not_wait_for_a_reader():
+    job = Job("--timeout", "0.5", "-n", 1, *sh("yes"))
+    until(lambda: job.process.poll() is not None, "the launcher ends while nobody reads its output", 20)
+    same(job.end().code, 124)
+    job.must_leave_nothing()
+
+
+def the_timeout_does_not_touch_a_job_in_time():
+    same(run("--timeout=60", "-n", 2, RANK, "facts").code, 0)
+
+
+CASES = [a_user_signal_ends_the_job, a_signal_that_was_ignored_at_the_start_stays_so,
+         a_stubborn_rank_is_killed_after_one_signal_or_at_once_after_two, a_death_takes_the_stubborn_along, a_stopped_rank_does_not_hold_up_the_end,
+         killing_the_launcher_leaves_nothing, killing_the_guardian_changes_nothing, killing_the_launcher_and_a_guardian_leaves_nothing,
+         guardians_do_not_look_like_the_launcher, a_job_within_a_rank_ends_with_the_outer_one, an_abort_in_answer_to_a_death_does_not_hide_it,
+         who_dies_slowly_is_still_the_cause, killing_a_rank_ends_the_job, what_ranks_leave_running_is_killed,
+         who_is_slow_to_go_when_killed_is_waited_for, a_stop_and_a_continue_reach_the_ranks, user_defined_signals_are_passed_on,
+         the_timeout_ends_the_job_with_124, the_timeout_does_not_wait_for_a_reader, the_timeout_does_not_touch_a_job_in_time]
+
+if __name__ == "__main__":
+    sys.exit(main(CASES, sys.argv[1]))

@@ -1,0 +1,194 @@
+#!/usr/bin/env python3
+"""Options, job scripts of others, and refusals. usage: options.py all|CASE[,CASE] MPIEXEC PROGRAM"""
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+
+from harness import MPIEXEC, RANK, Skip, holds, main, refused, run, same, sh
+
+
+def variables_are_set_and_the_part_wins():
+    job = run("-genv", "A", "all", "-genv", "B", "all", "-n", 1, "-env", "B", "one", "-x", "C=c=c", *sh("echo $A $B $C"),
+              ":", "-n", 1, "-x", "A", *sh("echo $A $B $C"))
+    same(sorted(job.out.splitlines()), ["all all", "all one c=c"])
+    job = run("-genv", "A=1", "--genv=B=2=2", "-env", "C=", *sh("echo $A $B ${C-unset}"), env={"C": "outer"})
+    same((job.code, job.out, job.err), (0, "1 2=2\n", ""))
+
+
+def an_outer_launchers_variables_do_not_get_in():
+    job = run("-n", 1, *sh("env"), env={"PMI_RANK": "7", "PMI_PORT": "x:1", "PMIX_RANK": "7", "OMPI_COMM_WORLD_SIZE": "9"})
+    holds(job.out, "PMI_RANK=0\n", "PMI_SIZE=1\n", "MPI_LOCALRANKID=0\n", "MPI_LOCALNRANKS=1\n")
+    for word in ("PMI_PORT", "PMIX_RANK", "OMPI_COMM_WORLD_SIZE"):
+        assert word not in job.out, job.out
+
+
+def the_launchers_own_variables_are_refused():
+    for args in (["-env", "PMI_SIZE", "9"], ["-genv", "HL_JOB", "x"], ["-x", "MPI_LOCALRANKID=3"], ["-x=PMI_FD=3"]):
+        refused(*args, "true", words=[args[0].split("=")[0], "is set by this launcher"])
+
+
+def the_launchers_libraries_are_found_last():
+    """Behind what the user has set, once, and not where that is unwanted."""
+    folder = os.path.realpath(os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(MPIEXEC))), "lib"))
+    if not os.path.exists(f"{folder}/libmpi_abi.so.1"):
+        raise Skip("the library is not built")
+    for words, had, want in (([], None, folder), ([], "/a:/b", f"/a:/b:{folder}"), ([], f"/a:{folder}:/b", f"/a:{folder}:/b"),
+                             (["-env", "LD_LIBRARY_PATH", "/c"], "/a", f"/c:{folder}"), ([], f"{folder}x", f"{folder}x:{folder}"),
+                             (["-genv", "LD_LIBRARY_PATH="], "/a", folder), (["--no-library-path"], "/a", "/a")):
+        job = run(*words, *sh("echo $LD_LIBRARY_PATH"), env={"LD_LIBRARY_PATH": had} if had else {"LD_LIBRARY_PATH": ""})
+        same((job.code, job.out, job.err), (0, f"{want}\n", ""))
+
+
+def the_working_directory_is_set():
+    job = run("-wdir", "/usr", "-n", 1, "pwd", ":", "--wdir=/etc", "pwd")
+    same(sorted(job.out.splitlines()), ["/etc", "/usr"])
+    job = run("-wdir", "/no/such", "-n", 2, "pwd")
+    same(job.code, 1)
+    holds(job.err, "/no/such")
+
+
+def parts_share_one_numbering():
+    job = run("-n", 2, *sh("echo a $PMI_RANK $PMI_SIZE"), ":", "-np", 1, *sh("echo b $PMI_RANK $PMI_SIZE"))
+    same(sorted(job.out.splitlines()), ["a 0 3", "a 1 3", "b 2 3"])
+    same(run("-n", 2, RANK, "all", ":", "-n", 3, RANK, "all").code, 0)
+
+
+def the_nearest_option_is_named():
+    for wrong, near in (("--tag-outptu", "--tag-output"), ("-nn", "-n"), ("--bindto", "--bind-to"), ("--tiemout", "--timeout"),
+                        ("-wdr", "--wdir")):
+        refused(wrong, "x", words=[wrong, f"nearest is {near}"])
+    for args, words in ((["-configfile", "x"], "`:` between"), (["--app", "x"], "`:` between"), (["-bind-to-core", "x"], "--bind-to core"),
+                        (["--ntasks=4", "x"], "write -n N"), (["-genvnone", "x"], "env -i")):
+        refused(*args, words=[args[0], words])
+    for wrong in ("-profile", "--xyzxyz", "-z"):
+        refused(wrong, "x", words=[f"unknown option {wrong} (--help lists all)"])
+
+
+def impossible_values_are_refused():
+    for n in ("0", "-1", "x", "1x", "", "99999999999"):
+        refused("-n", n, "true", words=["number of ranks"])
+    refused("--timeout", "0", "true", words=["above 0"])
+    refused("-n", words=["missing"])
+    refused("-env", "A", words=["missing"])
+    refused("-genv", "=B", "true", words=["NAME VALUE"])
+    refused("-genv=A", "B", "true", words=["NAME VALUE"])
+    refused("--mca=a", "b", "true", words=["two values, KEY VALUE"])
+    refused("--mca", "a", words=["KEY VALUE is missing"])
+    refused("-n", 2, words=["no program"])
+    refused("-n", 2, "true", ":", words=["no program"])
+    refused(words=["no program"])
+    refused("--tag-output=yes", "true", words=["no value"])
+
+
+def other_machines_are_refused_with_the_reason():
+    here = socket.gethostname()
+    same(run("-hosts", f"localhost,{here},127.0.0.1:4,LocalHost,{here.upper()}", "-n", 2, "true").code, 0)
+    refused("-hosts", "localhost,far.example", "true", words=["far.example", "this machine only", "srun"])
+    refused("-hostfile", "/", "true", words=["-hostfile /: Is a directory"])
+    with tempfile.NamedTemporaryFile(mode="w") as f:
+        f.write(f"# nodes\nlocalhost slots=4{' ' * 2000}\n{here}:2 # {'long ' * 500}\n")
+        f.flush()
+        same(run("-machinefile", f.name, "true").code, 0)
+        f.write("far7 slots=2\n")
+        f.flush()
+        refused("--hostfile", f.name, "true", words=["far7"])
+    refused("-f", "/no/such", "true", words=["No such file"])
+
+
+def slots_are_added_up_and_too_few_are_told():
+    with tempfile.NamedTemporaryFile(mode="w") as f:
+        f.write("localhost slots=2 max_slots=9 # two\n127.0.0.1:1\n")
+        f.flush()
+        for hosts, n, lines in ((("-hostfile", f.name), 4, ["max_slots=9", "4 ranks for 3 slots"]),
+                                (("-hostfile", f.name), 3, ["max_slots=9"]),
+                                (("-H", "localhost:1"), 2, ["2 ranks for 1 slot of"]),
+                                (("-H", "localhost:1,localhost:1"), 2, []),
+                                (("-H", "localhost:1,localhost"), 4, [])):
+            job = run("-v", *hosts, "-n", n, *sh("echo $PMI_RANK"), share=False)
+            same((job.code, sorted(job.out.split())), (0, [str(r) for r in range(n)]))
+            told = [line for line in job.err.splitlines() if "take turns" not in line]
+            same(len(told), len(lines))
+            for line, words in zip(told, lines):
+                holds(line, words)
+        for share in (True, False):  # --oversubscribe; nobody looks on
+            same(run("-H", "localhost:1", "-n", 2, "true", share=share).err, "")
+        job = run("-v", "-H", "localhost:1", "-n", 1, "true", ":", "-H", "localhost:1", "-n", 1, "true", share=False)
+        assert "slots" not in job.err, job.err
+        f.write("localhost slots=none\n")
+        f.flush()
+        refused("-H", "localhost:0", "true", words=["localhost", "slots must be 1 to"])
+        same(run("--machinefile", f.name, "true").code, 2)
+
+
+def what_has_no_effect_is_accepted_with_one_line():
+    """All of them in one line, however many."""
+    words = ["--allow-run-as-root", "--mca", "btl", "self,vader", "-mca", "pml", "ob1", "-iface", "ib0", "-rr", "-bootstrap", "ssh", "-envall",
+             "--rank-by", "core", "--display=map", "-genvlist", "A,B"]
+    job = run(*words, "-n", 2, *sh("echo $PMI_SIZE"))
+    same((job.code, job.out, len(job.err.splitlines())), (0, "2\n2\n", 1))
+    holds(job.err, "accepted, without effect here: --allow-run-as-root, --mca btl, -mca pml, -iface ib0, -rr, -bootstrap ssh, -envall, "
+          "--rank-by core, --display=map, -genvlist A,B (")
+    same(run("-q", *words, "true").err, "")
+    refused("--rank-by", "socket", "true", words=["numbered as they are placed"])
+
+
+def ranks_of_each_machine_are_the_ranks():
+    for words, n, noted in ((["-ppn", 2], 2, ""), (["-N", 3], 3, ""), (["--map-by", "ppr:2:node"], 2, ""), (["-npernode=2", "-n", 2], 2, ""),
+                            (["-n", 2, "-perhost", 4], 2, ""), (["-n", 4, "-ppn", 2], 4, "-ppn 2"), (["--map-by", "ppr:1:node", "-n", 2], 2, "--map-by")):
+        job = run(*words, *sh("echo $PMI_SIZE"))
+        same((job.code, job.out), (0, f"{n}\n" * n))
+        same(len(job.err.splitlines()), 1 if noted else 0)
+        holds(job.err, noted)
+    refused("-ppn", "0", "true", words=["number of ranks"])
+    refused("--map-by", "ppr:2:socket", "true", words=["for each node only"])
+    refused("--map-by", "ppr:x:node", "true", words=["number of ranks"])
+
+
+def job_scripts_of_others_run():
+    """What users of Hydra and Open MPI type: either it starts the same job, or one line says what to write."""
+    here = socket.gethostname()
+    with tempfile.NamedTemporaryFile(mode="w") as f:
+        f.write(f"{here} slots=4\n")
+        f.flush()
+        for text in ("-genv A=1 -np 2", "-genv A 1 -n 2 -envall", f"-machinefile {f.name} -ppn 2 -genv A 1 -n 2", "-n 2 -env A=1 -iface lo -l",
+                     "-bootstrap ssh -rr -genv A=1 -genvall -n 2", f"-f {f.name} -hosts localhost -bind-to none -np 2 -genv A=1",
+                     "--mca btl self,vader --mca pml ob1 -x A=1 -np 2 --oversubscribe", "--map-by core --bind-to none -x A=1 -n 2",
+                     "--map-by socket:OVERSUBSCRIBE --bind-to none -x A=1 -n 2", "--map-by node -x A=1 -n 2 --report-bindings",
+                     f"--hostfile {f.name} --host {here}:4 -x A=1 -np 2", "-x A=1 --npernode 2 --display-map", "--tag-output -x A=1 -np 2",
+                     "--output tag --prtemca a b --map-by ppr:2:node --runtime-opions", "-print-all-exitcodes -genv A=1 -n 2 -verbose",
+                     "--bind-to core:overload-allowed --map-by :OVERSUBSCRIBE -x A=1 -n 2 --rank-by slot"):
+            job = run(*text.split(), *sh("echo A is $A of $PMI_SIZE"))
+            if "opions" in text:  # a slip is one anywhere
+                same((job.code, len(job.err.splitlines())), (2, 1))
+                continue
+            same((text, job.code, job.out.count("A is 1 of 2")), (text, 0, 2))
+            assert "nearest" not in job.err, job.err
+
+
+def output(command):
+    return subprocess.run(command, capture_output=True, check=True, timeout=10).stdout.decode()
+
+
+def help_and_version_go_to_standard_output():
+    job = run("--help")
+    same((job.code, job.err), (0, ""))
+    holds(job.out, "--keep-going", "-genv", "usage: mpiexec")
+    job = run("--version")
+    same((job.code, job.err), (0, ""))
+    holds(job.out, "Hotlane")
+    oshrun = os.path.join(os.path.dirname(MPIEXEC), "oshrun")
+    if os.path.exists(oshrun):
+        holds(output([oshrun, "--version"]), "oshrun (Hotlane)")
+        holds(output([oshrun, "--help"]), "usage: oshrun", "number of PEs")
+
+
+CASES = [variables_are_set_and_the_part_wins, an_outer_launchers_variables_do_not_get_in, the_launchers_own_variables_are_refused,
+         the_launchers_libraries_are_found_last, the_working_directory_is_set, parts_share_one_numbering, the_nearest_option_is_named,
+         impossible_values_are_refused, other_machines_are_refused_with_the_reason, slots_are_added_up_and_too_few_are_told,
+         what_has_no_effect_is_accepted_with_one_line, ranks_of_each_machine_are_the_ranks, job_scripts_of_others_run,
+         help_and_version_go_to_standard_output]
+
+if __name__ == "__main__":
+    sys.exit(main(CASES, sys.argv[1]))
