@@ -71,7 +71,7 @@ bool hl_flush_begin(struct hl_win *w, int target, enum hl_lane_scope scope, int 
         hl_mode_drain();
     }
     *dead = tell_near_death(w, target);
-    if (HL_CHECKED && !w->detour && !w->far) {
+    if (HL_CHECKED && !w->detour && !w->far) { /* checked mode takes the flush of mapped memory here, too */
         return false;
     }
     return w->detour || target < 0 || hl_target_is_far(&w->targets[target]);

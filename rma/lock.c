@@ -48,8 +48,8 @@ static int release_lock(struct hl_win *w, int target, bool exclusive)
         struct hl_wire_rec rec = {.op = HL_WIRE_UNLOCK, .kind = exclusive, .aux = w->id};
         rc = hl_win_send(hl_win_world(w, target), &rec);
     }
-    hl_a8_store_relaxed(hl_win_holds(hl_win_ctl(w)) + target,
-                        0); /* relaxed: peers read it after this process has ended. */
+    /* relaxed: peers read it after this process has ended. */
+    hl_a8_store_relaxed(hl_win_holds(hl_win_ctl(w)) + target, 0);
     return rc;
 }
 

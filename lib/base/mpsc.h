@@ -44,9 +44,9 @@ struct hl_mpsc_node {
     bool (*is_dead)(int world);
 };
 
-extern HL_THREAD_LOCAL unsigned
-    /* bytes from the first of a rank's places to the thread's; 0: it has none yet */
-    hl_mpsc_my_place;
+/* Bytes from the first of a rank's places to the thread's; 0: it has none yet. */
+extern HL_THREAD_LOCAL unsigned hl_mpsc_my_place;
+
 /* Gives the thread a place, if it has none. Must come before its first claim. */
 void hl_mpsc_enrol(void) HL_COLD;
 

@@ -20,8 +20,8 @@ static uint64_t state_word(enum hl_agreement_state state, int32_t result)
 
 static enum hl_agreement_state state_of(const struct hl_agreement *v)
 {
-    return (enum hl_agreement_state)(hl_a64_load_relaxed(&v->word) >>
-                                     32); /* relaxed: the word is all that is passed on */
+    /* relaxed: the word is all that is passed on */
+    return (enum hl_agreement_state)(hl_a64_load_relaxed(&v->word) >> 32);
 }
 
 void hl_agreement_open(struct hl_agreement *v, const struct hl_comm *comm, int tag)
@@ -64,9 +64,8 @@ void hl_agreement_lose(struct hl_agreement *v)
     hl_mutex_lock(&lock);
     v->said = calloc((size_t)v->comm->size, sizeof *v->said);
     hl_mutex_unlock(&lock);
-    hl_a64_store_relaxed(&v->word,
-                         /* relaxed: the word is all that is passed on */
-                         state_word(v->said != NULL ? HL_AGREEMENT_LOST : HL_AGREEMENT_NOBODY, 0));
+    /* relaxed: the word is all that is passed on */
+    hl_a64_store_relaxed(&v->word, state_word(v->said != NULL ? HL_AGREEMENT_LOST : HL_AGREEMENT_NOBODY, 0));
 }
 
 bool hl_agreement_is(const struct hl_agreement *v, int32_t *result)

@@ -100,9 +100,8 @@ void hl_shared_allreduce_rounds(struct hl_shared_call *x)
     const struct hl_coll_side *out = &x->c->recv;
     struct hl_shared *s = x->s;
     struct fold_round r = {.x = x, .piece = hl_shared_piece(x)};
-    int64_t block =
-        /* results take as many cells at most, so nobody waits for a slot of the same round */
-        r.piece * (s->slots / 2);
+    /* Results take as many cells at most, so nobody waits for a slot of the same round. */
+    int64_t block = r.piece * (s->slots / 2);
 
     hl_fold_open(&r.fold, x, r.piece, out->buf, true);
     for (; r.at < out->count; r.at += r.count) {

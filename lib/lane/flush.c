@@ -187,8 +187,8 @@ static HL_NOINLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t 
         }
     }
     if (w.count == 0 && HL_UNLIKELY((bits & (bits - 1)) != 0)) {
-        sweep_if_due(
-            hl_pool.lanes[__builtin_ctzll(bits)]); /* several bits and nothing open: some are stale */
+        /* Several bits and nothing open: some are stale. */
+        sweep_if_due(hl_pool.lanes[__builtin_ctzll(bits)]);
     }
     if (w.count > 0 && !all_reached(&w)) {
         wait_for(&w);

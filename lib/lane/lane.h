@@ -37,10 +37,8 @@ struct hl_xfer {
     size_t len;     /* bytes; 0: nothing is done */
     hl_a32 *error;  /* the error word of (window, target); never NULL */
     uint64_t token; /* 0, or a number of (window, target) that is never reused: see short.h */
-    struct hl_req
-        /* NULL, or a request that gets one part for each piece; the part ends with the piece's error (0 if
-         * copied) */
-        *req;
+    /* NULL, or a request that gets one part for each piece; it ends with the piece's error (0: copied) */
+    struct hl_req *req;
 };
 
 /* Put and get: the transfer is cut into pieces of HL_PIECE bytes. hl_lane_write reads x->buf, hl_lane_read

@@ -58,8 +58,8 @@ HL_INLINE bool hl_lease_try_owned(struct hl_lease *l) HL_TRY_ACQUIRE(true, l) HL
            hl_a32_xchg_acquire(&l->held, 1) == 0;
 }
 
-/* Enters a free lease that is owned, or that nobody waits for: for threads that read the queue or flush, and
- * issue nothing. */
+/* Enters a free lease that is owned, or that nobody waits for: for threads that read the queue, flush, or
+ * have to issue on this very lane: its owner, and operations that keep an order. */
 HL_INLINE bool hl_lease_try_any(struct hl_lease *l) HL_TRY_ACQUIRE(true, l) HL_NO_TSA
 {
     /* relaxed: a guess. acquire: sees what the last holder did; pairs with the release in hl_lease_leave. */

@@ -104,7 +104,7 @@ int hl_lane_progress(struct hl_lane *lane)
     if (moved > 0) {
         hl_slot_advance(lane);
     }
-    /* acquire: the ranks' marks; pairs with the full add in note_death (lane.c). */
+    /* acquire: the ranks' marks; pairs with the full add in count_death (lane.c). */
     uint32_t deaths = hl_a32_load_acquire(&lane->pool->deaths);
     if (HL_UNLIKELY(deaths != lane->deaths_seen)) {
         fail_dead_peers(lane, deaths);

@@ -56,8 +56,9 @@ static void close_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRE
         lane->chain = NULL;
         hl_a64_store_relaxed(&lane->takes, 0); /* relaxed: only the lease's holder acts on it. */
     }
+    /* This thread's last put was perhaps here: it shall not try the short way. Others see `takes`. */
     hl_lane_last.reach = 0;
-    hl_lane_last.target = -1; /* this thread's last put was perhaps here: it shall not try the short way */
+    hl_lane_last.target = -1;
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_leases, chain->records - chain->keys - chain->counted);
 }
 
@@ -232,10 +233,8 @@ static void check_heartbeat(struct hl_lane *lane, struct hl_way *way) HL_REQUIRE
     bool late = slot != NULL && slot->chain->tick + HL_HEARTBEAT_TICKS <= lane->ticks &&
                 way->heartbeat_tick + HL_HEARTBEAT_TICKS <= lane->ticks;
     if (late && way->lost) {
-        hl_slot_lost(lane,
-                     /* its post ended without error after the loss: nobody else asks for the
-                      * acknowledgement */
-                     way);
+        /* Its post ended without error after the loss: nobody else asks for the acknowledgement. */
+        hl_slot_lost(lane, way);
         return;
     }
     if (!late || (way->heartbeat_addr == 0 && way->heartbeat_key == 0)) {

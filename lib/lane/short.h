@@ -143,7 +143,7 @@ HL_INLINE bool hl_lane_is_there(void)
     return hl_pool_count(&hl_pool) != 0;
 }
 
-/* The calling thread has just put 8 bytes by hl_lane_write: its next calls that differ only in the
+/* The calling thread has just put 8 bytes: its next calls that differ only in the
  * displacement and the origin buffer may try hl_lane_put_again first. `last`: the put, without its lane. */
 HL_INLINE void hl_lane_remember(struct hl_lane_last last)
 {

@@ -116,18 +116,17 @@ HL_INLINE uint64_t hl_stall_timer_read(struct hl_stall_timer *p)
 /* What a lane knows of one target. It is made on first use and freed with the lane. Flushing threads read the
  * atomic fields; everything is written under the lease. */
 struct hl_way {
-    /* All four are stored with release by the leaseholder, and read with acquire by flushing threads. slots
-     * taken */
-    HL_ALIGNED_LINE hl_a64 issued;
-    hl_a64 done;         /* slots ended, in order: none up to this number is open */
-    hl_a64 local_issued; /* last slot that local flushes wait for */
-    hl_a64 local_done;   /* none up to it is open, but chains whose data was copied and that want no answer */
-    int peer;            /* world rank */
+    /* All four are stored with release by the leaseholder, and read with acquire by flushing threads. */
+    HL_ALIGNED_LINE hl_a64 issued; /* slots taken */
+    hl_a64 done;                   /* slots ended, in order: none up to this number is open */
+    hl_a64 local_issued;           /* last slot that local flushes wait for */
+    hl_a64 local_done; /* none up to it is open, but chains whose data was copied and that want no answer */
+    int peer;          /* world rank */
     /* the lane's bit in pool->used[peer] is set, the peer is not dead, and no fence is pending */
     bool marked;
     bool hello_said;
     bool heard;   /* an acknowledgement came */
-    bool greeted; /* a message was acknowledged: atomics may go (issue.c) */
+    bool greeted; /* a message was acknowledged: atomics may go (post.c) */
     bool dead;    /* the launcher said so: posts fail at once */
     /* not 0: operations after this number go behind it in the stream, or wait until it is done */
     uint64_t fenced;
@@ -251,7 +250,8 @@ HL_INLINE size_t hl_chain_left(const struct hl_chain *chain)
  * one (issue.c). */
 extern HL_THREAD_LOCAL uint32_t hl_lane_preferred;
 
-/* A thread's last put of 8 bytes that went into a chain, as the user's call described it (short.h). */
+/* A thread's last put of 8 bytes that may have gone into a chain, as the user's call described it (short.h);
+ * whether it did, hl_lane.takes tells. */
 struct hl_lane_last {
     const void *win;
     uintptr_t type;

@@ -101,9 +101,8 @@ static int allocate_matcher(struct hl_matcher *m)
 {
     m->near = malloc((size_t)m->node_size * sizeof(*m->near));
     m->inbox = aligned_alloc(HL_CACHELINE, m->n_inboxes * sizeof(*m->inbox));
-    m->peers =
-        /* only the pages of ranks that are talked to are touched */
-        calloc((size_t)m->world_size, sizeof(*m->peers));
+    /* Only the pages of ranks that are talked to are touched. */
+    m->peers = calloc((size_t)m->world_size, sizeof(*m->peers));
     if (m->near == NULL || m->inbox == NULL || m->peers == NULL) {
         return HL_ERR_NO_MEM;
     }

@@ -467,7 +467,7 @@ static int start_part_recv(struct hl_req *r)
     if (hl_a32_load_relaxed(&p->known) != 0) {
         for (uint32_t k = 0; k < x->plan.messages; k++) {
             hl_a8_store_relaxed(&p->arrived[k],
-                                0); /* relaxed: the user orders other threads after the start */
+                                0); /* relaxed: the user orders other threads after the start. */
         }
     }
     x->flight = (struct hl_flight){.step = step_recv, .end = end_recv};

@@ -53,9 +53,8 @@ struct hl_port {
     HL_ALIGNED_LINE struct hl_flag owned;
     struct hl_fab_ep ep;
     struct hl_port_buf *tx; /* free buffers */
-    struct hl_port_buf *held,
-        /* filled buffers that found no room when the first of their message had left */
-        **held_tail;
+    /* filled buffers that found no room when the first of their message had left */
+    struct hl_port_buf *held, **held_tail;
     hl_a32 holds;                      /* atomic: number of held buffers; changed by the owner */
     struct hl_far_segments **segments; /* [world size] an incomplete message in several buffers, or NULL */
     uint8_t *flying;                   /* [world size] how many of the messages in flight go to that rank */

@@ -58,8 +58,8 @@ void hl_control_start(const struct hl_matcher *m, struct hl_ring_slot *slot, enu
 
 void hl_control_put(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring_slot *slot)
 {
-    if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) !=
-                    0)) { /* relaxed: a late look finds it */
+    /* relaxed: a late look finds it */
+    if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) != 0)) {
         return;
     }
     /* relaxed: control messages need no order; a guess whether others wait. */
@@ -395,8 +395,8 @@ int hl_rndv_stream(struct hl_matcher *m)
     struct hl_peer *p = hl_matcher_peer(m, b->dest);
     uint64_t end = (uint64_t)r->bytes;
     int pieces = helped;
-    if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) !=
-                    0)) { /* relaxed: a late look finds it */
+    /* relaxed: a late look finds it */
+    if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) != 0)) {
         hl_fail_send(m, r);
         return 1;
     }

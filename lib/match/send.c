@@ -62,8 +62,9 @@ static bool is_eager(const struct hl_matcher *m, const struct hl_peer *p, uint64
 
 #define NO_CELL 2
 
-/* Sends a message that fits a slot or a cell. 1: it left; 0: no room; NO_CELL: it is too long for a slot, and
- * all cells are taken; else an error. */
+/* Sends a message that fits a slot or a cell. 1: it left; 0: no room, the peer is not open yet, or the thread
+ * has not enrolled (send_later does that); NO_CELL: it is too long for a slot, and all cells are taken; else
+ * an error. */
 HL_INLINE int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s,
                         const struct view *v)
 {
@@ -337,8 +338,8 @@ void hl_send_cancel(struct hl_matcher *m, struct hl_req *r)
 static int send_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, struct hl_req *r)
 {
     describe(r, s);
-    if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) !=
-                    0)) { /* relaxed: a late look finds it */
+    /* relaxed: a late look finds it */
+    if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) != 0)) {
         return hl_deaths_error(p->world);
     }
     hl_mpsc_enrol();

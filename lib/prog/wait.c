@@ -26,8 +26,8 @@ static hl_aptr on_long; /* the function of hl_prog_on_long */
 static hl_a32 waiters;  /* living threads of this process that ever waited: an estimate of its active ones */
 
 static pthread_key_t leave_key; /* its destructor takes the ending thread out of `waiters` */
-static bool
-    has_key; /* else ended threads stay counted, waits spin less, and the end of the library asks nobody */
+/* false: ended threads stay counted, waits spin less, and the end of the library asks nobody */
+static bool has_key;
 static pthread_once_t leave_once = PTHREAD_ONCE_INIT;
 
 static void leave_waiters(void *unused)
@@ -110,8 +110,8 @@ bool hl_prog_waits_for_long(uint64_t now_ns)
 
 void hl_prog_on_long(void (*fn)(int world))
 {
-    hl_aptr_store_release(&on_long,
-                          (void *)(uintptr_t)fn); /* release: pairs with hl_prog_describe_awaited. */
+    /* release: pairs with the acquire in hl_prog_describe_awaited. */
+    hl_aptr_store_release(&on_long, (void *)(uintptr_t)fn);
 }
 
 /* A wait at which the watchdog looks, too. */

@@ -165,8 +165,8 @@ struct hl_loop *hl_loop_vec(int64_t n, int64_t stride, struct hl_loop *child)
         l->stride = child->stride;
         l->child = hl_loop_ref(child->child);
         hl_loop_unref(child);
-    } else if (leaf_span(child) >
-               0) { /* a leaf under VEC has offset 0: it can be merged and copied tightly */
+    } else if (leaf_span(child) > 0) {
+        /* A leaf under VEC has offset 0: it can be merged and copied tightly. */
         l->off = child->off;
         l->child = hl_loop_shift(child, -child->off);
     } else {
