@@ -69,7 +69,7 @@ static int acc_far(const struct acc_piece *p, const struct hl_target *t, int64_t
         return acc_message(p);
     }
     char *operands = p->acc->op == HL_OP_NO_OP ? NULL : p->origin;
-    struct hl_lane_atomic a = {.x = hl_win_far_xfer(w, m->target, t, addr, operands, 0),
+    struct hl_lane_atomic a = {.x = hl_xfer_to_far(w, m->target, t, addr, operands, 0),
                                .op = p->acc->op,
                                .basic = p->basic,
                                .n = p->n,
@@ -337,7 +337,7 @@ int hl_win_acc(const struct hl_acc *a)
     if (a->fetches && hl_type_lacks_buffer(a->result_type, a->result)) {
         return hl_err_say(HL_ERR_BUFFER, "result address is NULL for %lld bytes", (long long)span.len);
     }
-    if (hl_target_is_far(&m.win->targets[m.target]) && (rc = hl_win_reach(m.win, m.target)) != 0) {
+    if (hl_target_is_far(&m.win->targets[m.target]) && (rc = hl_win_take_lock(m.win, m.target)) != 0) {
         return rc;
     }
     if (HL_CHECKED && (rc = hl_conflict_acc(a, &span, NULL)) != 0) {

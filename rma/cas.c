@@ -25,7 +25,7 @@ static int cas_far(const struct hl_acc *a, const void *compare, const struct hl_
     int world = hl_win_world(w, a->m.target);
 
     if (!hidden && addr % size == 0 && hl_lane_can_atomic(HL_OP_REPLACE, basic, true, true)) {
-        struct hl_lane_atomic op = {.x = hl_win_far_xfer(w, a->m.target, t, addr, a->m.origin, size),
+        struct hl_lane_atomic op = {.x = hl_xfer_to_far(w, a->m.target, t, addr, a->m.origin, size),
                                     .op = HL_OP_REPLACE,
                                     .basic = basic,
                                     .n = 1,
@@ -115,7 +115,7 @@ int hl_win_cas(const struct hl_acc *a, const void *compare)
         return hl_err_say(HL_ERR_BUFFER, "%s address is NULL or none",
                           !hl_is_address(compare) ? "compare" : "result");
     }
-    if (hl_target_is_far(&w->targets[a->m.target]) && (rc = hl_win_reach(w, a->m.target)) != 0) {
+    if (hl_target_is_far(&w->targets[a->m.target]) && (rc = hl_win_take_lock(w, a->m.target)) != 0) {
         return rc;
     }
     if (HL_CHECKED && (rc = hl_conflict_acc(a, &span, compare)) != 0) {

@@ -371,7 +371,7 @@ static void make_entry(struct hl_win *w, int target, const struct hl_region *r, 
     uint64_t where = (t->where & HL_TARGET_BITS) | r->base, at = t->at, seg = 0;
     char *base;
     if (hl_target_is_far(t)) {
-        where = HL_TARGET_FAR | r->addr;
+        where = HL_TARGET_UNMAPPED | r->addr;
         at = r->key;
     } else if (target == w->rank) {
         where = r->base;

@@ -84,14 +84,14 @@ HL_INLINE uint64_t hl_epoch_reach(const struct hl_epoch *e)
 }
 
 /* The displacement below which operations on 8 bytes of any target may go the short way; 0: none may. */
-HL_INLINE uint64_t hl_epoch_words(const struct hl_epoch *e)
+HL_INLINE uint64_t hl_epoch_reach8(const struct hl_epoch *e)
 {
     /* relaxed: the user orders it, like the mode. */
     return hl_a64_load_relaxed(&e->words);
 }
 
 /* Is a flush of any target nothing but a fence? */
-HL_INLINE bool hl_epoch_is_fenced(const struct hl_epoch *e)
+HL_INLINE bool hl_epoch_flush_is_fence(const struct hl_epoch *e)
 {
     /* relaxed: the user orders it, like the mode. */
     return hl_a32_load_relaxed(&e->fenced) != 0;
@@ -119,7 +119,7 @@ HL_INLINE bool hl_epoch_allows_at_once(const struct hl_epoch *e, int target)
            (uint32_t)hl_a64_load_relaxed(&t->entries[(uint32_t)target & t->mask]) == (uint32_t)target + 1;
 }
 
-/* True: no operation has to take the lock of `target` first. False may be wrong; then hl_win_reach
+/* True: no operation has to take the lock of `target` first. False may be wrong; then hl_win_take_lock
  * decides. */
 HL_INLINE bool hl_epoch_holds_at_once(const struct hl_epoch *e, int target)
 {
@@ -163,7 +163,7 @@ void hl_epoch_settle(struct hl_epoch *e, int target, int error);
 /* Removes any one lazily locked target and returns it, or -1 when there is none left. */
 int hl_epoch_drop(struct hl_epoch *e);
 
-/* From now on hl_epoch_is_fenced is false: a flush is more than a fence. Any thread. */
+/* From now on hl_epoch_flush_is_fence is false: a flush is more than a fence. Any thread. */
 void hl_epoch_unfence(struct hl_epoch *e);
 
 /* Enters (open) or leaves a fence epoch. HL_ERR_RMA_SYNC while anything is locked, started or exposed. */

@@ -49,7 +49,7 @@ HL_INLINE bool hl_is_open_apart(const struct hl_win *w, int target, int64_t disp
 
 HL_INLINE bool hl_target_addr_is_mapped(const struct hl_target_addr *s)
 {
-    return (s->where & HL_TARGET_FAR) == 0;
+    return (s->where & HL_TARGET_UNMAPPED) == 0;
 }
 
 /* ---- put and get ---- */
@@ -109,9 +109,9 @@ HL_INLINE int hl_move(void *origin, int64_t origin_count, MPI_Datatype origin_ty
     }
     /* One element of 8 bytes: the general case below with a known length. */
     if (HL_LIKELY(target_count == 1 && hl_type_dense[type] == 8 &&
-                  (uint64_t)disp < hl_epoch_words(&w->epoch))) {
+                  (uint64_t)disp < hl_epoch_reach8(&w->epoch))) {
         uint64_t where = w->targets[target].where + (uint64_t)disp * w->scale;
-        if (HL_UNLIKELY((where & HL_TARGET_FAR) != 0)) {
+        if (HL_UNLIKELY((where & HL_TARGET_UNMAPPED) != 0)) {
             return how->far(origin, 8, how->func, target, where, target_count, tail);
         }
         char *there = (char *)(uintptr_t)where;

@@ -169,7 +169,7 @@ static HL_NOINLINE int flush_each(MPI_Win win, enum hl_lane_scope scope, const c
 /* Are all targets mapped and locked, so that a flush of any or all is a fence of the processor? */
 HL_INLINE bool is_only_fence(const struct hl_win *w)
 {
-    return w != NULL && hl_epoch_is_fenced(&w->epoch);
+    return w != NULL && hl_epoch_flush_is_fence(&w->epoch);
 }
 
 HL_INLINE bool is_only_fence_of(const struct hl_win *w, int target)

@@ -192,7 +192,7 @@ HL_INLINE int begin_iflush(int target, MPI_Win win, MPI_Request *request, const 
 {
     const struct hl_win *w = hl_win_of(win);
     if (HL_LIKELY(w != NULL && (call->all || (uint32_t)target < (uint32_t)w->size) && request != NULL &&
-                  hl_epoch_is_fenced(&w->epoch))) {
+                  hl_epoch_flush_is_fence(&w->epoch))) {
         if (call->scope == HL_REMOTE) {
             hl_near_fence();
         }

@@ -74,7 +74,7 @@ static void describe_lock_claim(const void *arg, struct hl_wait_desc *t)
 }
 HL_HANG_WORDS(is_lock_settled, describe_lock_claim);
 
-int hl_win_reach(struct hl_win *w, int target)
+int hl_win_take_lock(struct hl_win *w, int target)
 {
     struct hl_epoch *e = &w->epoch;
     /* Only lock_all takes locks late, and none with MPI_MODE_NOCHECK. */
@@ -177,7 +177,7 @@ static int lock_all(struct hl_win *w, int assert)
     if (rc != 0 || none) {
         return rc;
     }
-    /* Locks of near targets are taken at once, those of far ones by the first operation (hl_win_reach). */
+    /* Near targets are locked at once, far ones by the first operation (hl_win_take_lock). */
     for (int i = 0; i < w->n_near; i++) {
         if ((rc = acquire(w, w->near_ranks[i], false)) != 0) {
             uint32_t how;

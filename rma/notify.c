@@ -140,7 +140,7 @@ static int deliver(const struct notify_call *n)
     struct hl_place flag;
     int64_t at;
     bool far = hl_target_is_far(&m->win->targets[m->target]);
-    int rc = far ? hl_win_reach(m->win, m->target) : 0;
+    int rc = far ? hl_win_take_lock(m->win, m->target) : 0;
     rc = rc != 0 ? rc : find_notify_place(m->win, m->target, n->at, &flag);
     if (rc != 0) {
         return rc;

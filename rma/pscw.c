@@ -66,7 +66,7 @@ static int rank_in(const struct hl_win *w, int world)
 /* Sends a record to far `peer`; the next flush of that target waits until the peer has counted it. */
 static int tell_acknowledged(struct hl_win *w, int peer, const struct hl_wire_rec *rec)
 {
-    int rank = rank_in(w, peer), rc = hl_win_reach(w, rank);
+    int rank = rank_in(w, peer), rc = hl_win_take_lock(w, rank);
     struct hl_lane_message msg = {.peer = peer, .rec = rec, .error = &w->errors[rank]};
     return rc != 0 ? rc : hl_lane_message(&msg);
 }

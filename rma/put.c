@@ -39,7 +39,7 @@ HL_INLINE void remember_put(struct hl_win *w, int target, int64_t count, MPI_Dat
 static HL_NOINLINE int put_direct(void *origin, size_t len, const char *func, int target, uint64_t where,
                                   struct hl_win *w)
 {
-    struct hl_xfer x = hl_win_far_xfer(w, target, &w->targets[target], where & ~HL_TARGET_BITS, origin, len);
+    struct hl_xfer x = hl_xfer_to_far(w, target, &w->targets[target], where & ~HL_TARGET_BITS, origin, len);
     int rc = HL_LIKELY(lanes_reach(w, target)) ? hl_lane_write(&x) : move_slowly(w, target, &x, HL_PUT);
     return hl_win_end((MPI_Win)(void *)w, func, rc);
 }
@@ -71,8 +71,8 @@ static HL_NOINLINE int put_behind(void *origin, size_t len, const char *func, in
 }
 
 /* A put to memory that is not mapped: of another node, or private memory of this one. */
-static HL_NOINLINE int put_far(void *origin, size_t len, const char *func, int target, uint64_t where,
-                               int64_t count, struct hl_tail tail)
+static HL_NOINLINE int put_unmapped(void *origin, size_t len, const char *func, int target, uint64_t where,
+                                    int64_t count, struct hl_tail tail)
 {
     if (HL_UNLIKELY(hl_win_mixes((const struct hl_win *)(const void *)tail.win))) {
         return put_behind(origin, len, func, target, where, count, tail);
@@ -97,7 +97,7 @@ HL_INLINE int get_now(void *origin, size_t len, const char *func, int target, ui
     if (HL_LIKELY(hl_lane_get_short(hl_win_token(w, target), where & ~HL_TARGET_BITS, origin, len))) {
         return MPI_SUCCESS;
     }
-    struct hl_xfer x = hl_win_far_xfer(w, target, &w->targets[target], where & ~HL_TARGET_BITS, origin, len);
+    struct hl_xfer x = hl_xfer_to_far(w, target, &w->targets[target], where & ~HL_TARGET_BITS, origin, len);
     int rc = HL_LIKELY(lanes_reach(w, target)) ? hl_lane_read(&x) : move_slowly(w, target, &x, HL_GET);
     return hl_win_end((MPI_Win)(void *)w, func, rc);
 }
@@ -110,8 +110,8 @@ static HL_NOINLINE int get_behind(void *origin, size_t len, const char *func, in
     return get_now(origin, len, func, target, where, tail);
 }
 
-static HL_NOINLINE int get_far(void *origin, size_t len, const char *func, int target, uint64_t where,
-                               int64_t count, struct hl_tail tail)
+static HL_NOINLINE int get_unmapped(void *origin, size_t len, const char *func, int target, uint64_t where,
+                                    int64_t count, struct hl_tail tail)
 {
     if (HL_UNLIKELY(hl_win_mixes((const struct hl_win *)(const void *)tail.win))) {
         return get_behind(origin, len, func, target, where, count, tail);
@@ -156,10 +156,10 @@ HL_INLINE int move_anyhow(void *origin, int64_t origin_count, MPI_Datatype origi
  * For each call the long way and the way between have a function to which the short way jumps: put_all,
  * put_any, and put_how, which names them, and so on. */
 #define CALLS(X)                                                                                             \
-    X(put, MPI_Put, HL_PUT, put_copy, put_far)                                                               \
-    X(put_c, MPI_Put_c, HL_PUT, put_copy, put_far)                                                           \
-    X(get, MPI_Get, HL_GET, get_copy, get_far)                                                               \
-    X(get_c, MPI_Get_c, HL_GET, get_copy, get_far)
+    X(put, MPI_Put, HL_PUT, put_copy, put_unmapped)                                                          \
+    X(put_c, MPI_Put_c, HL_PUT, put_copy, put_unmapped)                                                      \
+    X(get, MPI_Get, HL_GET, get_copy, get_unmapped)                                                          \
+    X(get_c, MPI_Get_c, HL_GET, get_copy, get_unmapped)
 #define WAY(name, count_t, way, how)                                                                         \
     static HL_NOINLINE int name(void *origin, count_t origin_count, MPI_Datatype origin_type, int target,    \
                                 int64_t disp, count_t target_count, MPI_Datatype target_type, MPI_Win win)   \

@@ -47,7 +47,7 @@ struct hl_target {
     uint64_t where;
     uint64_t at;
 };
-#define HL_TARGET_FAR ((uint64_t)1 << 63)
+#define HL_TARGET_UNMAPPED ((uint64_t)1 << 63)
 #define HL_TARGET_PRIVATE ((uint64_t)3 << 62)
 #define HL_TARGET_NO_CMA ((uint64_t)1 << 61)
 #define HL_TARGET_BITS ((uint64_t)7 << 61)
@@ -149,19 +149,19 @@ HL_INLINE struct hl_win *hl_win_of(MPI_Win handle)
 
 HL_INLINE bool hl_target_is_mapped(const struct hl_target *t)
 {
-    return (t->where & HL_TARGET_FAR) == 0;
+    return (t->where & HL_TARGET_UNMAPPED) == 0;
 }
 
 /* Is the target reached by messages and lanes, with no control block here? */
 HL_INLINE bool hl_target_is_far(const struct hl_target *t)
 {
-    return (t->where & HL_TARGET_PRIVATE) == HL_TARGET_FAR;
+    return (t->where & HL_TARGET_PRIVATE) == HL_TARGET_UNMAPPED;
 }
 
 /* Is the target FAR, and does one registration key cover all of its memory? */
 HL_INLINE bool hl_target_is_plain_far(const struct hl_target *t)
 {
-    return (t->where & HL_TARGET_BITS) == HL_TARGET_FAR;
+    return (t->where & HL_TARGET_BITS) == HL_TARGET_UNMAPPED;
 }
 
 HL_INLINE struct hl_win_ctl *hl_target_ctl(const struct hl_target *t)
@@ -205,8 +205,8 @@ HL_INLINE uint64_t hl_win_token(const struct hl_win *w, int target)
 
 /* A transfer of `len` bytes between `mine` and RMA address `addr` of FAR memory `t` of this target, without a
  * request. (Where `errors` is NULL, the address of the error word is a number that nobody uses.) */
-HL_INLINE struct hl_xfer hl_win_far_xfer(const struct hl_win *w, int target, const struct hl_target *t,
-                                         uint64_t addr, void *mine, size_t len)
+HL_INLINE struct hl_xfer hl_xfer_to_far(const struct hl_win *w, int target, const struct hl_target *t,
+                                        uint64_t addr, void *mine, size_t len)
 {
     uintptr_t error = (uintptr_t)w->errors + (size_t)target * sizeof *w->errors;
     return (struct hl_xfer){.peer = hl_win_world(w, target),
@@ -359,7 +359,7 @@ void hl_win_words(struct hl_win *w, char *out, size_t cap);
 /* Called before an operation on a FAR target: under lock_all the first one takes the target's lock, and waits
  * for it. Returns 0 or the error of the lock (HL_ERR_NO_MEM, HL_ERR_RMA_SYNC, HL_ERR_PROC_ABORTED, or of
  * hl_rx_send). */
-int hl_win_reach(struct hl_win *w, int target);
+int hl_win_take_lock(struct hl_win *w, int target);
 
 /* Called around an operation for which the user gets a request. *r is a shared completed request when nothing
  * will be left to do; else it is m->req as well and completes with the operation's last part. `rc`: the

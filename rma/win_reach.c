@@ -285,7 +285,7 @@ static int store_far(struct hl_win *w, const struct win_card *cards)
             w->mapped = true;
             continue;
         }
-        uint64_t where = HL_TARGET_FAR | (w->dyn != NULL ? HL_TARGET_NO_CMA : 0) | cards[i].addr;
+        uint64_t where = HL_TARGET_UNMAPPED | (w->dyn != NULL ? HL_TARGET_NO_CMA : 0) | cards[i].addr;
         *t = (struct hl_target){where, cards[i].key};
         w->far = true;
         /* A target of this node that cannot be mapped may have rows. Its receive thread respects them; the

@@ -11,7 +11,7 @@
 static int issue_block(const struct hl_move *m, const struct hl_target *t, int64_t at, char *mine, size_t len)
 {
     uint64_t addr = (t->where & ~HL_TARGET_BITS) + (uint64_t)at;
-    struct hl_xfer x = hl_win_far_xfer(m->win, m->target, t, addr, mine, len);
+    struct hl_xfer x = hl_xfer_to_far(m->win, m->target, t, addr, mine, len);
     x.req = m->req;
     return m->dir == HL_PUT ? hl_lane_write(&x) : hl_lane_read(&x);
 }
@@ -199,7 +199,7 @@ int hl_win_xfer(const struct hl_move *m)
     if (rc != 0 || m->target == MPI_PROC_NULL) {
         return rc;
     }
-    rc = hl_target_is_far(&m->win->targets[m->target]) ? hl_win_reach(m->win, m->target) : 0;
+    rc = hl_target_is_far(&m->win->targets[m->target]) ? hl_win_take_lock(m->win, m->target) : 0;
     rc = rc == 0 && HL_CHECKED ? hl_conflict_move(m, &span) : rc;
     if (rc == 0 && HL_UNLIKELY(m->win->detour)) {
         return hl_mode_issue(&(struct hl_mode_job){.kind = HL_JOB_MOVE, .span = span, .a.m = *m});
@@ -209,7 +209,7 @@ int hl_win_xfer(const struct hl_move *m)
 
 int hl_win_far(const struct hl_move *m, uint64_t at, uint64_t len)
 {
-    int rc = hl_target_is_far(&m->win->targets[m->target]) ? hl_win_reach(m->win, m->target) : 0;
+    int rc = hl_target_is_far(&m->win->targets[m->target]) ? hl_win_take_lock(m->win, m->target) : 0;
     return rc != 0 ? rc : move_block(m, (int64_t)at, m->origin, len);
 }
 

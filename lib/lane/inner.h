@@ -117,8 +117,8 @@ int hl_chain_append(struct hl_lane *lane, struct hl_way *way, const struct hl_is
 
 /* ---- send.c ---- */
 /* Sends the way's open chain, if there is one: 0; a status, and the chain stays open; or an error, with
- * which all operations in it ended. `alone`: a single put or get may go as a direct operation. */
-int hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool alone) HL_REQUIRES(lane->lease);
+ * which all operations in it ended. `may_go_alone`: a single put or get may go as a direct operation. */
+int hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool may_go_alone) HL_REQUIRES(lane->lease);
 /* Sends all open chains whose slot's number is below `before`, as far as that is possible now. */
 void hl_chain_send_all(struct hl_lane *lane, uint64_t before) HL_REQUIRES(lane->lease);
 /* Sends the open chains that the calling thread opened, or that several threads wait for. */

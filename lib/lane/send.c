@@ -135,7 +135,7 @@ static int not_sent(struct hl_lane *lane, struct hl_chain *chain, int rc) HL_REQ
     return way->dead && rc >= 0 ? HL_ERR_PROC_ABORTED : rc;
 }
 
-int hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool alone)
+int hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool may_go_alone)
 {
     int rc = HL_UNLIKELY(way->lost) && way->chain != NULL ? hl_way_reconnect(lane, way) : 0;
     if (rc < 0) {
@@ -145,7 +145,7 @@ int hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool alone)
     if (rc != 0 || chain == NULL) {
         return rc;
     }
-    if (alone && is_alone(chain)) {
+    if (may_go_alone && is_alone(chain)) {
         rc = send_alone(lane, chain);
     } else {
         if (!has_credit(lane, way)) {

@@ -57,7 +57,7 @@ int hl_life_meet(void)
         hl_prog_wake();
         pthread_join(thread, NULL);
     }
-    hl_match_part();
+    hl_match_leave();
     return err;
 }
 

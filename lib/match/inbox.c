@@ -7,9 +7,9 @@
  * one caller, who always owns; in modes with locks the thread that has the section owns. */
 #include "inner.h"
 
-#include "claim.h"
 #include "deaths.h"
 #include "flow.h"
+#include "slots.h"
 
 #include "far.h"
 #include "fault.h"

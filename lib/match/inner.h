@@ -4,7 +4,7 @@
  * ranks as threads of one process.
  *
  *   send.c   a message leaves: eager, cell, or request to send; pending lists
- *   ring.c   slots and cells in node-shared memory (claim.h)
+ *   ring.c   slots and cells in node-shared memory (slots.h)
  *   inbox.c  who owns an inbox, commands for its owner, taking messages from its ring
  *   table.c  posted receives and unexpected messages, plain data under the inbox's ownership
  *   recv.c   receives, claims for any source over several inboxes, delivery
@@ -366,7 +366,7 @@ struct hl_matcher_setup {
 struct hl_matcher *hl_matcher_self(void); /* the matcher of this process */
 int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s);
 void hl_matcher_close(struct hl_matcher *m);
-void hl_matcher_part(struct hl_matcher *m); /* see hl_match_part */
+void hl_matcher_leave(struct hl_matcher *m); /* see hl_match_leave */
 int hl_matcher_poll(void *matcher);
 bool hl_matcher_idle(void *matcher); /* true when nothing is left to send */
 

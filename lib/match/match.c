@@ -1,9 +1,9 @@
 /* The matcher: opened, polled, closed; and this process's own one behind the public names. */
 #include "inner.h"
 
-#include "claim.h"
 #include "deaths.h"
 #include "flow.h"
+#include "slots.h"
 #include "split_copy.h"
 
 #include "conf.h"
@@ -192,7 +192,7 @@ uint32_t hl_peer_look(struct hl_matcher *m, struct hl_peer *p)
     return n;
 }
 
-void hl_matcher_part(struct hl_matcher *m)
+void hl_matcher_leave(struct hl_matcher *m)
 {
     struct hl_match_part *part = hl_match_part_of(m, m->node_rank);
     /* release: for form, nothing is published */
@@ -422,9 +422,9 @@ void hl_match_quiet(void)
     hl_prog_wait(is_quiet, &q);
 }
 
-void hl_match_part(void)
+void hl_match_leave(void)
 {
-    hl_matcher_part(&self);
+    hl_matcher_leave(&self);
 }
 
 void hl_match_close(void)

@@ -66,7 +66,7 @@ void hl_match_on_lost(int (*lost_member)(uint64_t ctx));
 
 /* Called when all ranks of the job have met and will close: what is sent to this rank from now on belongs to
  * the next opening, and waits for it. */
-void hl_match_part(void);
+void hl_match_leave(void);
 
 /* Closes the module, after a fence: no rank of the job has a message for another one. Unmatched messages and
  * receives are dropped. */

@@ -1,8 +1,8 @@
 /* Slots and cells in node-shared memory. Nothing between a claim and its stamp can fault or take long: a
  * claimed slot holds up everybody behind it. */
-#include "claim.h"
 #include "fault.h"
 #include "job.h"
+#include "slots.h"
 
 #include <signal.h>
 

@@ -13,8 +13,8 @@
  * A control message that finds no room waits in a list (hl_deferred): polls try it again. */
 #include "inner.h"
 
-#include "claim.h"
 #include "deaths.h"
+#include "slots.h"
 #include "split_copy.h"
 
 #include "err.h"

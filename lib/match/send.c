@@ -2,8 +2,8 @@
 #include "hold.h"
 
 #include "buffered.h"
-#include "claim.h"
 #include "deaths.h"
+#include "slots.h"
 
 #include "err.h"
 #include "far.h"
@@ -285,7 +285,7 @@ int hl_peer_drain(struct hl_matcher *m, struct hl_peer *p)
             p->tail = &p->head;
         }
         /* full: after the message is published, else a later send of the same thread overtakes it; pairs with
-         * the acquires in start and send_later. */
+         * the acquires in send_at_once and send_later. */
         hl_a32_add_full(p->state, (uint32_t)-1);
         hl_a32_add_relaxed(&m->backlog, (uint32_t)-1);
         n++;
@@ -351,7 +351,7 @@ static int send_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_s
 }
 
 /* Tries to send at once. 1: the message left; 0: it needs a request; else an error. */
-static int start(struct hl_matcher *m, const struct hl_send *s, struct hl_peer **peer)
+static int send_at_once(struct hl_matcher *m, const struct hl_send *s, struct hl_peer **peer)
 {
     struct hl_peer *p = hl_matcher_peer(m, s->dest_world);
     if (HL_UNLIKELY(p == NULL)) {
@@ -372,22 +372,23 @@ static int start(struct hl_matcher *m, const struct hl_send *s, struct hl_peer *
     return left == NO_CELL ? 0 : left;
 }
 
-/* start in the section of a node peer (hl_peer.section). A port is such a section itself. */
-static HL_NOINLINE int start_in_section(struct hl_matcher *m, const struct hl_send *s, struct hl_peer **peer)
+/* send_at_once in the section of a node peer (hl_peer.section). A port is such a section itself. */
+static HL_NOINLINE int send_at_once_in_section(struct hl_matcher *m, const struct hl_send *s,
+                                               struct hl_peer **peer)
 {
     struct hl_peer *p = hl_matcher_peer(m, s->dest_world);
     if (p == NULL || p->node < 0) {
-        return start(m, s, peer);
+        return send_at_once(m, s, peer);
     }
     hl_cs_in(HL_CS_send, &p->section);
-    int left = start(m, s, peer);
+    int left = send_at_once(m, s, peer);
     hl_cs_out(HL_CS_send, &p->section);
     return left;
 }
 
 HL_INLINE int begin_send(struct hl_matcher *m, const struct hl_send *s, struct hl_peer **peer)
 {
-    return HL_LIKELY(!hl_cs_any()) ? start(m, s, peer) : start_in_section(m, s, peer);
+    return HL_LIKELY(!hl_cs_any()) ? send_at_once(m, s, peer) : send_at_once_in_section(m, s, peer);
 }
 
 /* Makes a request for a send; in modes with sections that comes before the first try. */
@@ -448,7 +449,7 @@ static HL_NOINLINE int isend_in_sections(struct hl_matcher *m, const struct hl_s
     if (r == NULL) {
         return HL_ERR_NO_MEM;
     }
-    int left = start_in_section(m, s, &p);
+    int left = send_at_once_in_section(m, s, &p);
     if (left == 0) {
         return isend_later(m, p, s, r, out);
     }
@@ -467,7 +468,7 @@ int hl_matcher_isend(struct hl_matcher *m, const struct hl_send *s, struct hl_re
         return isend_in_sections(m, s, out);
     }
     struct hl_peer *p;
-    int left = start(m, s, &p);
+    int left = send_at_once(m, s, &p);
     if (HL_LIKELY(left == 1)) {
         *out = hl_req_completed();
         return 0;
@@ -501,7 +502,7 @@ HL_INLINE int send_rest(struct hl_matcher *m, struct hl_peer *p, const struct hl
 static HL_NOINLINE int send_in_section(struct hl_matcher *m, const struct hl_send *s)
 {
     struct hl_peer *p;
-    int left = start_in_section(m, s, &p);
+    int left = send_at_once_in_section(m, s, &p);
     return send_rest(m, p, s, left);
 }
 
@@ -511,6 +512,6 @@ int hl_matcher_send(struct hl_matcher *m, const struct hl_send *s)
         return send_in_section(m, s);
     }
     struct hl_peer *p;
-    int left = start(m, s, &p);
+    int left = send_at_once(m, s, &p);
     return send_rest(m, p, s, left);
 }

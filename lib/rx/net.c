@@ -99,7 +99,7 @@ static void answer_lane(const struct hl_rx_sender *s, struct hl_rx_outbound *out
     memcpy(out->bytes, &ack, sizeof ack);
     out->len = ack.len;
     out->to = s->addr;
-    hl_rx_sends_take(out);
+    hl_rx_sends_send(out);
 }
 
 /* Sends `out` as acknowledgement of all messages that came from the lane. */
@@ -206,7 +206,7 @@ static void ping_in(struct hl_rx_sender *s, uint64_t stream, const struct hl_wir
     }
 }
 
-static void unordered_in(const struct hl_wire_head *head)
+static void take_unordered_message(const struct hl_wire_head *head)
 {
     uint64_t stream = hl_rx_window_stream(head->from, head->lane);
     struct hl_rx_sender *s = sender_of(head);
@@ -230,7 +230,7 @@ static void unordered_in(const struct hl_wire_head *head)
 
 /* ---- any message ---- */
 
-static void record_in(const struct hl_wire_head *head, struct hl_rx_answers *a)
+static void take_record_message(const struct hl_wire_head *head, struct hl_rx_answers *a)
 {
     enum hl_rx_turn turn = hl_rx_streams_take(head);
     struct hl_rx_parked *next;
@@ -252,7 +252,7 @@ const char *hl_rx_check(const void *bytes, size_t len)
                               : hl_wire_check(bytes, len, hl_job.nonce, (uint32_t)hl_job.size);
 }
 
-static void message_in(const uint8_t *bytes, size_t len)
+static void take_net_message(const uint8_t *bytes, size_t len)
 {
     const struct hl_wire_head *head = (const void *)bytes;
     const char *wrong = hl_rx_check(bytes, len);
@@ -262,11 +262,11 @@ static void message_in(const uint8_t *bytes, size_t len)
         return;
     }
     if (head->lane == HL_WIRE_RX) {
-        record_in(head, &a);
+        take_record_message(head, &a);
         return;
     }
     if (HL_UNLIKELY(!hl_fab.ordered)) {
-        unordered_in(head);
+        take_unordered_message(head);
         return;
     }
     struct hl_rx_sender *s = sender_of(head);
@@ -320,7 +320,7 @@ static void take_completion(const struct fi_cq_msg_entry *entry)
         return;
     }
     hl_stat_rank_add(HL_STAT_RANK_rx_messages, 1);
-    message_in(in->bytes, entry->len);
+    take_net_message(in->bytes, entry->len);
     hl_fab_ep_again(&ep, in);
 }
 

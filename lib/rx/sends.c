@@ -64,7 +64,7 @@ int hl_rx_sends_post(struct hl_rx_outbound *out)
     return judge_send(hl_fab_ep_send(endpoint, out->to, out->bytes, out->len, &out->op.context));
 }
 
-void hl_rx_sends_take(struct hl_rx_outbound *out)
+void hl_rx_sends_send(struct hl_rx_outbound *out)
 {
     int rc = waiting == NULL ? hl_rx_sends_post(out) : HL_ERR_AGAIN;
     if (rc == HL_ERR_AGAIN) {

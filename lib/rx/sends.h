@@ -38,7 +38,7 @@ int hl_rx_sends_post(struct hl_rx_outbound *out);
 
 /* Takes the buffer over: posts the message, or keeps it behind those that wait already. It is dropped when
  * the provider refuses it for good. */
-void hl_rx_sends_take(struct hl_rx_outbound *out);
+void hl_rx_sends_send(struct hl_rx_outbound *out);
 
 /* Tries the waiting messages once more; returns how many are done with. A destination that refuses does not
  * hold up the others. */

@@ -194,9 +194,9 @@ void hl_rx_unpack(const struct hl_wire_head *head, struct hl_rx_answers *a)
             held = is_short;
         }
         a->current = NULL;
-        bool lost =
+        bool left_out =
             HL_FAULT(chain_last) && rec->op == HL_WIRE_PUT && a->record > 1 && a->record + 1 == head->count;
-        int rc = lost ? 0 : is_short ? run_short(rec, &reach, a) : run_long(head, (const void *)at, a);
+        int rc = left_out ? 0 : is_short ? run_short(rec, &reach, a) : run_long(head, (const void *)at, a);
         if (HL_UNLIKELY(rc != 0)) {
             answer_error(a, rc);
         }

@@ -103,7 +103,7 @@ static void open_window(int threads)
     target = 0;
     open_pool(threads, hl_lane_plan(true, threads));
     struct hl_win *w = hl_win_of(win);
-    w->targets[0] = (struct hl_target){HL_TARGET_FAR | (uint64_t)(uintptr_t)base, 0};
+    w->targets[0] = (struct hl_target){HL_TARGET_UNMAPPED | (uint64_t)(uintptr_t)base, 0};
     w->far = true;
     w->mapped = false;
     w->epoch.fence_only = 0;

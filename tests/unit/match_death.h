@@ -2,9 +2,9 @@
 #ifndef HL_MATCH_DEATH_H
 #define HL_MATCH_DEATH_H
 
-#include "claim.h"
 #include "deaths.h"
 #include "port.h"
+#include "slots.h"
 
 #include <rdma/fi_errno.h>
 

@@ -3,8 +3,8 @@
 #define HL_MATCH_RANKS_H
 
 #include "../seed.h"
-#include "claim.h"
 #include "inner.h"
+#include "slots.h"
 
 #include <check.h>
 #include <stdio.h>

@@ -16,7 +16,7 @@ START_TEST(who_opens_again_first_is_not_lost)
         ck_assert_int_eq(hl_matcher_recv(&ranks[1 - i], &r, MPI_STATUS_IGNORE), 0);
         ck_assert_int_eq(got, i);
     }
-    hl_matcher_part(&ranks[0]);
+    hl_matcher_leave(&ranks[0]);
     close_rank(0);
     open_rank(0, 4, true, false);
 
@@ -29,7 +29,7 @@ START_TEST(who_opens_again_first_is_not_lost)
         ck_assert_int_eq(hl_matcher_isend(&ranks[0], &s, &sent[i]), 0);
         ck_assert(!hl_req_is_done(sent[i]));
     }
-    hl_matcher_part(&ranks[1]);
+    hl_matcher_leave(&ranks[1]);
     while (hl_prog_poll() > 0) {
     }
     hl_prog_unregister(hl_matcher_poll, &ranks[1]);

@@ -1,6 +1,6 @@
 /* Inside the module: slots and cells of node-shared memory. */
-#ifndef HL_CLAIM_H
-#define HL_CLAIM_H
+#ifndef HL_SLOTS_H
+#define HL_SLOTS_H
 
 #include "inner.h"
 
