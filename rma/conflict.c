@@ -141,10 +141,18 @@ static uint64_t past_target(const struct hl_win *w, int target)
     return shown_by(w, target)->exposure << 32 | (uint64_t)target;
 }
 
-/* The lock that all windows of the node share. */
-static struct hl_near_lock *node_lock(void)
+static struct hl_near_lock *held_lock; /* of the node; only its holder touches this */
+
+/* Takes the lock that all windows of the node share. */
+static void lock_node(void)
 {
-    return &hl_near_part(0)->lock;
+    struct hl_near_lock *taken = hl_near_lock_take(&hl_near_part(0)->lock);
+    held_lock = taken;
+}
+
+static void unlock_node(void)
+{
+    hl_near_lock_leave(held_lock);
 }
 
 static const struct peer_view *find_view(const struct hl_conflicts *p, int node_rank, uint64_t seg_id)
@@ -194,14 +202,14 @@ static int enter_node(struct hl_win *w)
     if (w->n_near < 2) {
         return 0;
     }
-    hl_near_lock_take(node_lock());
+    lock_node();
     while (rc == 0 && find_unmapped(w, &want)) {
-        hl_near_lock_leave(node_lock()); /* a holder of this lock must not wait */
+        unlock_node(); /* a holder of this lock must not wait */
         rc = hl_near_map_all(&want, 1);
         struct peer_view v = {want.node_rank, want.seg_id, rc == 0 ? want.base : NULL};
         rc = rc == 0 || rc == HL_ERR_PROC_ABORTED ? add_view(w->conflicts, &v) : rc;
         if (rc == 0) {
-            hl_near_lock_take(node_lock());
+            lock_node();
         } else if (v.base != NULL) {
             hl_near_unmap(v.node_rank, v.seg_id);
         }
@@ -224,7 +232,7 @@ static void leave_node(struct hl_win *w)
         mine[i] = shown_set_of(w, i < READ ? &w->conflicts->sets[i] : &w->conflicts->past[i - READ]);
     }
     if (w->n_near >= 2) {
-        hl_near_lock_leave(node_lock());
+        unlock_node();
     }
 }
 
@@ -417,7 +425,7 @@ int hl_conflict_complete(struct hl_win *w, int target)
         return 0;
     }
     hl_mutex_lock(&p->mutex);
-    hl_near_lock_take(node_lock());
+    lock_node();
     for (int i = READ; i < SHOWN_SETS; i++) {
         const struct hl_ranges *s = &p->sets[shown_kinds[i]];
         drop_past(&p->past[i - READ], target);
@@ -434,9 +442,9 @@ int hl_conflict_complete(struct hl_win *w, int target)
 void hl_conflict_expose(struct hl_win *w)
 {
     if (w->n_near >= 2) {
-        hl_near_lock_take(node_lock());
+        lock_node();
         shown_by(w, w->rank)->exposure++;
-        hl_near_lock_leave(node_lock());
+        unlock_node();
     }
 }
 
@@ -459,7 +467,7 @@ void hl_conflict_forget(struct hl_win *w, int target, bool local)
         return;
     }
     if (w->n_near >= 2) {
-        hl_near_lock_take(node_lock());
+        lock_node();
     }
     for (int kind = 0; kind < KINDS; kind++) {
         if (!local || (kind != PUT && kind != ACC)) {

@@ -81,9 +81,10 @@ HL_INLINE bool hl_mpsc_claim(struct hl_mpsc *q, struct hl_mpsc_place *places, ui
     do {
         ticket = tail >> 1;
         /* acquire: the consumer has read the cell that is overwritten; pairs with the release in
-         * hl_mpsc_publish. */
-        if (ticket - hl_a64_load_acquire(&q->head) >= room) {
-            hl_a64_store_relaxed(&mine->what, UINT64_MAX); /* relaxed: nothing is claimed */
+         * hl_mpsc_publish. A tail that was read long ago may lie below head: the CAS finds that out. */
+        if ((int64_t)(ticket - hl_a64_load_acquire(&q->head)) >= (int64_t)room) {
+            /* release: behind the last claim's stamp; pairs with the acquire in hl_mpsc_is_hole. */
+            hl_a64_store_release(&mine->what, UINT64_MAX);
             return false;
         }
         /* release: a thread that reads this claim also sees the stamp of the last one; pairs with the acquire

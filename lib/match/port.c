@@ -99,7 +99,7 @@ static int open_port(struct hl_net *net, struct hl_port *port)
         port->tx = b;
     }
     err = hl_rx_listen(&port->ep, HL_PORT_RX);
-    return err == 0 ? 0 : hl_fab_ep_fail("posting a port's receives", err);
+    return err == 0 ? 0 : hl_rx_listen_fail(&port->ep, err);
 }
 
 static int put_card(struct hl_net *net)

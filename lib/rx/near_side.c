@@ -67,9 +67,10 @@ static bool skip_hole(void)
     return hl_rx.deaths && hl_rx_ring_skip(hl_rx.mine, &node);
 }
 
+static unsigned looks; /* the receive thread's: looks in a row at a record that is about to come */
+
 int hl_rx_near_limit(enum hl_rx_sleep how, int ms)
 {
-    static unsigned looks; /* the receive thread's: looks in a row at a record that is about to come */
     looks = how == HL_RX_SLEEP_BRIEF ? looks + 1 : 0;
     return looks == 0 || ms == 0 ? ms : looks > BRIEF_LOOKS;
 }
@@ -100,6 +101,7 @@ int hl_rx_near_poll(void)
         }
     }
     if (count > 0) {
+        looks = 0;
         hl_stat_rank_add(HL_STAT_RANK_rx_near, (uint64_t)count);
     }
     return count;

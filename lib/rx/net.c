@@ -361,7 +361,7 @@ bool hl_rx_net_may_sleep(void)
 
 bool hl_rx_net_waits(void)
 {
-    return hl_rx_sends_wait() || ep.wait_fd < 0;
+    return hl_rx_sends_wait() || ep.refused != NULL || ep.wait_fd < 0; /* reading the queue posts again */
 }
 
 int hl_rx_net_fd(void)
@@ -473,6 +473,13 @@ int hl_rx_listen(struct hl_fab_ep *at, size_t count)
     return memory != NULL ? hl_fab_ep_listen(at, memory, count) : -FI_ENOMEM;
 }
 
+int hl_rx_listen_fail(const struct hl_fab_ep *at, int rc)
+{
+    return at->receives != NULL
+               ? hl_fab_ep_fail("posting receives", rc)
+               : hl_err_say(HL_ERR_NO_MEM, "no memory for receive buffers: %s", hl_err_text(HL_ERR_NO_MEM));
+}
+
 void hl_rx_close_ep(struct hl_fab_ep *of)
 {
     void *memory = of->receives;
@@ -519,7 +526,7 @@ static int listen_to_all(void)
         return rc;
     }
     rc = hl_rx_listen(&ep, BUFFERS);
-    return rc == 0 ? 0 : hl_fab_ep_fail("posting receives", rc);
+    return rc == 0 ? 0 : hl_rx_listen_fail(&ep, rc);
 }
 
 int hl_rx_net_open(void)

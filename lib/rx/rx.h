@@ -31,6 +31,9 @@ struct hl_rx_card {
  * provider's error. A thread that may use the endpoint. */
 int hl_rx_listen(struct hl_fab_ep *ep, size_t count);
 
+/* Says why hl_rx_listen has failed with `rc`: HL_ERR_NO_MEM or HL_ERR_OTHER. */
+int hl_rx_listen_fail(const struct hl_fab_ep *ep, int rc);
+
 /* Closes the endpoint and gives that memory back. */
 void hl_rx_close_ep(struct hl_fab_ep *ep);
 
