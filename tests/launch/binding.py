@@ -5,7 +5,7 @@ import os
 import sys
 import tempfile
 
-from harness import PYTHON, RANK, Skip, holds, main, on_terminal, refused, rest_of, run, same, until, write
+from harness import PYTHON, RANK, Skip, holds, on_terminal, refused, rest_of, run, run_cases, same, until, write
 
 
 CPUS = sys.argv[4] if len(sys.argv) > 4 else ""  # makes a launcher of eight CPUs
@@ -241,4 +241,4 @@ CASES = [ranks_are_bound_to_cores_nodes_and_sockets, ranks_are_bound_to_the_sets
          a_launcher_that_is_confined_counts_what_it_may_use, a_control_group_confines_as_well]
 
 if __name__ == "__main__":
-    sys.exit(main(CASES, sys.argv[1]))
+    sys.exit(run_cases(CASES, sys.argv[1]))

@@ -8,7 +8,7 @@ import sys
 import tempfile
 
 import stops
-from harness import MPIEXEC, RANK, Job, Skip, environment_of, holds, in_time, main, run, same, sh, until, write
+from harness import MPIEXEC, RANK, Job, Skip, environment_of, holds, in_time, run, run_cases, same, sh, until, write
 
 
 def oshrun_speaks_of_pes():
@@ -232,4 +232,4 @@ CASES = [oshrun_speaks_of_pes, all_zero_is_zero, a_failing_rank_ends_the_job_wit
          keep_going_ends_only_the_dead]
 
 if __name__ == "__main__":
-    sys.exit(main(CASES, sys.argv[1]))
+    sys.exit(run_cases(CASES, sys.argv[1]))

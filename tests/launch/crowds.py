@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 
-from harness import PYTHON, RANK, TALK, Job, Skip, check_talk, groups, holds, killed_but_traced, main, raw, run, same, sh
+from harness import PYTHON, RANK, TALK, Job, Skip, check_talk, groups, holds, killed_but_traced, raw, run, run_cases, same, sh
 
 
 def who_does_not_go_when_killed_is_named():
@@ -115,4 +115,4 @@ CASES = [floods_of_node_messages_lose_none, programs_of_mpich_start_under_our_la
          deaths_in_a_crowd_leave_nothing, killing_the_launcher_at_any_moment_leaves_nothing, who_does_not_go_when_killed_is_named]
 
 if __name__ == "__main__":
-    sys.exit(main(CASES, sys.argv[1]))
+    sys.exit(run_cases(CASES, sys.argv[1]))

@@ -5,8 +5,8 @@ import signal
 import subprocess
 import sys
 
-from harness import (MPIEXEC, PYTHON, RANK, RAW, Job, environment_of, holds, in_time, killed_but_traced, main, parent_of, run, same, sh, sleepers, state_of,
-                     until)
+from harness import (MPIEXEC, PYTHON, RANK, RAW, Job, environment_of, holds, in_time, killed_but_traced, parent_of, run, run_cases, same, sh, sleepers,
+                     state_of, until)
 
 
 def a_user_signal_ends_the_job():
@@ -227,4 +227,4 @@ CASES = [a_user_signal_ends_the_job, a_signal_that_was_ignored_at_the_start_stay
          the_timeout_ends_the_job_with_124, the_timeout_does_not_wait_for_a_reader, the_timeout_does_not_touch_a_job_in_time]
 
 if __name__ == "__main__":
-    sys.exit(main(CASES, sys.argv[1]))
+    sys.exit(run_cases(CASES, sys.argv[1]))

@@ -412,7 +412,7 @@ if __name__ == "__main__":
     except Skip as reason:
         print(f"skipped: {reason}")
         sys.exit(77)
-    FAILED = harness.main(CASES + (SLURM if L.cluster else []))
+    FAILED = harness.run_cases(CASES + (SLURM if L.cluster else []))
     if L.cluster:
         L.cluster.close()
     sys.exit(FAILED)

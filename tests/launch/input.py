@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 
-from harness import MPIEXEC, Job, in_time, main, on_terminal, rest_of, run, same, sh, wait_soon
+from harness import MPIEXEC, Job, in_time, on_terminal, rest_of, run, run_cases, same, sh, wait_soon
 
 
 def rank_0_gets_all_input_the_others_none():
@@ -87,4 +87,4 @@ CASES = [rank_0_gets_all_input_the_others_none, input_that_rank_0_does_not_take_
          a_question_of_rank_0_is_shown_before_the_answer, control_c_on_the_terminal_ends_the_job, typing_to_a_stopped_rank_blocks_nothing]
 
 if __name__ == "__main__":
-    sys.exit(main(CASES, sys.argv[1]))
+    sys.exit(run_cases(CASES, sys.argv[1]))

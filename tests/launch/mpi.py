@@ -12,7 +12,7 @@ import time
 
 import harness
 import stops
-from harness import MPIEXEC, RANK, Job, Skip, environment_of, held, holds, in_time, main, refused, run, same, sh, state_of, until
+from harness import MPIEXEC, RANK, Job, Skip, environment_of, held, holds, in_time, refused, run, run_cases, same, sh, state_of, until
 
 
 def both_paths(*args, step=None):
@@ -329,4 +329,4 @@ CASES = [mpi_programs_end_well, mpi_abort_keeps_the_last_words, mpi_errors_and_d
          a_stop_that_follows_another_at_once_is_said, a_rank_in_a_debugger_is_said_once, numbers_of_other_namespaces_are_not_believed]
 
 if __name__ == "__main__":
-    sys.exit(main(CASES, sys.argv[1]))
+    sys.exit(run_cases(CASES, sys.argv[1]))

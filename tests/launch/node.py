@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 
-from harness import PYTHON, RANK, Skip, groups, holds, main, run, same, sh, sleepers
+from harness import PYTHON, RANK, Skip, groups, holds, run, run_cases, same, sh, sleepers
 
 
 def everything_works_at_any_size():
@@ -130,4 +130,4 @@ CASES = [everything_works_at_any_size, near_0_gives_groups_of_one, cliques_split
          a_batch_script_is_no_launcher, what_a_rank_starts_runs_alone, the_override_makes_singletons, foreign_launchers_serve_as_well]
 
 if __name__ == "__main__":
-    sys.exit(main(CASES, sys.argv[1]))
+    sys.exit(run_cases(CASES, sys.argv[1]))

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import tempfile
 
-from harness import MPIEXEC, RANK, Skip, holds, main, refused, run, same, sh
+from harness import MPIEXEC, RANK, Skip, holds, refused, run, run_cases, same, sh
 
 
 def variables_are_set_and_the_part_wins():
@@ -191,4 +191,4 @@ CASES = [variables_are_set_and_the_part_wins, an_outer_launchers_variables_do_no
          help_and_version_go_to_standard_output]
 
 if __name__ == "__main__":
-    sys.exit(main(CASES, sys.argv[1]))
+    sys.exit(run_cases(CASES, sys.argv[1]))

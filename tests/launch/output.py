@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 
-from harness import MPIEXEC, PYTHON, TALK, Job, check_talk, in_time, main, run, same, sh, state_of, until, wait_soon
+from harness import MPIEXEC, PYTHON, TALK, Job, check_talk, in_time, run, run_cases, same, sh, state_of, until, wait_soon
 
 
 def lines_are_never_cut():
@@ -164,4 +164,4 @@ CASES = [lines_are_never_cut, lines_to_a_file_are_never_cut, lines_of_both_strea
          closed_output_is_said]
 
 if __name__ == "__main__":
-    sys.exit(main(CASES, sys.argv[1]))
+    sys.exit(run_cases(CASES, sys.argv[1]))

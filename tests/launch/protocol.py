@@ -3,7 +3,7 @@
 import sys
 
 import harness
-from harness import MPIEXEC, RANK, groups, holds, in_time, main, raw, run, same, sh
+from harness import MPIEXEC, RANK, groups, holds, in_time, raw, run, run_cases, same, sh
 
 
 def the_conversation_is_pmi_1():
@@ -111,4 +111,4 @@ CASES = [the_conversation_is_pmi_1, lines_may_come_in_pieces_or_together, nonsen
          two_programs_of_a_rank_at_once_are_refused, a_rank_may_start_a_job_of_its_own, a_job_within_a_batch_step_is_a_job]
 
 if __name__ == "__main__":
-    sys.exit(main(CASES, sys.argv[1]))
+    sys.exit(run_cases(CASES, sys.argv[1]))
