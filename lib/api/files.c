@@ -266,7 +266,7 @@ int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
     err = err == 0 ? hl_api_check_out(offset, "offset") : err;
     err = err == 0 ? hl_file_check_places(f) : err;
     if (err == 0) {
-        *offset = hl_file_describe(f);
+        *offset = hl_file_tell(f);
     }
     return hl_api_leave_file(f, "MPI_File_get_position", err);
 }
@@ -279,7 +279,7 @@ int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
     int err = hl_api_enter(hl_api_get_file(fh, &f));
 
     err = err == 0 ? hl_api_check_out(offset, "offset") : err;
-    err = err == 0 ? hl_file_describe_shared(f, &at) : err;
+    err = err == 0 ? hl_file_tell_shared(f, &at) : err;
     if (err == 0) {
         *offset = at;
     }

@@ -80,6 +80,7 @@ int PMPI_Session_finalize(MPI_Session *session)
     int err = hl_api_check_out(session, "session");
 
     err = err == 0 ? hl_api_get_session(*session, &s) : err;
+    err = err == 0 ? hl_life_may_close(HL_LIFE_SESSION) : err;
     if (err != 0) {
         return hl_api_end_session(s, "MPI_Session_finalize", err);
     }

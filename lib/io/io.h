@@ -124,9 +124,9 @@ struct hl_view *hl_file_view(struct hl_file *f);
  * pointer is collective: HL_ERR_NOT_SAME when ranks differ. */
 int hl_file_check_places(const struct hl_file *f); /* HL_ERR_UNSUPPORTED_OPERATION: a sequential file */
 int hl_file_seek(struct hl_file *f, int64_t offset, int whence);
-int64_t hl_file_describe(struct hl_file *f);
+int64_t hl_file_tell(struct hl_file *f);
 int hl_file_seek_shared(struct hl_file *f, int64_t offset, int whence);
-int hl_file_describe_shared(struct hl_file *f, int64_t *at);
+int hl_file_tell_shared(struct hl_file *f, int64_t *at);
 
 /* The byte of the file at which the shared pointer is when all ranks have called this. Collective; also for
  * sequential files. */

@@ -198,7 +198,7 @@ int hl_file_seek(struct hl_file *f, int64_t offset, int whence)
     int err = 0;
 
     while (err == 0 && !moved) { /* again when another thread has moved the pointer meanwhile */
-        now = hl_file_describe(f);
+        now = hl_file_tell(f);
         err = aim(f, offset, whence, now, &to);
         hl_mutex_lock(&f->lock);
         moved = err == 0 && f->at == now;
@@ -208,7 +208,7 @@ int hl_file_seek(struct hl_file *f, int64_t offset, int whence)
     return err;
 }
 
-int64_t hl_file_describe(struct hl_file *f)
+int64_t hl_file_tell(struct hl_file *f)
 {
     hl_mutex_lock(&f->lock);
     int64_t at = f->at;
@@ -237,7 +237,7 @@ int hl_file_seek_shared(struct hl_file *f, int64_t offset, int whence)
     return hl_io_agree(f->comm, err);
 }
 
-int hl_file_describe_shared(struct hl_file *f, int64_t *at)
+int hl_file_tell_shared(struct hl_file *f, int64_t *at)
 {
     int err = hl_file_check_places(f);
 

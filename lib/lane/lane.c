@@ -73,6 +73,9 @@ static enum hl_prog_armed arm_lane(struct hl_lane *lane)
         return HL_PROG_SERVED;
     }
     bool may_sleep = hl_fab_ep_may_sleep(lane->fab);
+    if (may_sleep) {
+        hl_prog_keeper_again(lane->fab->wait_fd);
+    }
     hl_lane_leave(lane);
     return may_sleep ? HL_PROG_RINGS : HL_PROG_WAITING;
 }

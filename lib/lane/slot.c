@@ -145,6 +145,7 @@ void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, in
     finish_slot(lane, slot);
     drop_chain(lane, slot);
     advance_way(slot->way);
+    lane->wake = true; /* flushes of this peer's operations need not wait for older slots of others */
 }
 
 void hl_slot_fail_peer(struct hl_lane *lane, struct hl_way *way)

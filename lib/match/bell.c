@@ -101,7 +101,9 @@ enum hl_prog_armed hl_far_arm(struct hl_matcher *m)
         }
         if (!hl_fab_ep_may_sleep(&port->ep)) {
             armed = HL_PROG_WAITING;
-        } else if (!net->kept) {
+        } else if (net->kept) {
+            hl_prog_keeper_again(port->ep.wait_fd);
+        } else {
             struct epoll_event on = {.events = EPOLLIN | EPOLLONESHOT, .data.u32 = i};
             (void)epoll_ctl(net->bell, EPOLL_CTL_MOD, port->ep.wait_fd, &on);
         }

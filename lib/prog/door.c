@@ -67,6 +67,7 @@ void hl_prog_ring(struct hl_prog_door *d)
     /* full: the word changes before the wake; pairs with the acquire load in hl_prog_sleep and the kernel's
      * of FUTEX_WAIT. */
     hl_a32_add_full(&d->word, 1);
+    hl_fence_behind_full();
     if (!hl_prog_keeper_ring()) {
         syscall(SYS_futex, &d->word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
     }
@@ -118,7 +119,7 @@ static bool nap_once(struct hl_prog_door *d, uint32_t word, uint64_t ns, enum hl
 {
     struct timespec t = {0, (long)ns};
     hl_prog_give_way();
-    bool over = role == HL_PROG_KEEPER
+    bool over = role >= HL_PROG_KEEPER
                     ? hl_prog_keeper_sleep(ns)
                     : syscall(SYS_futex, &d->word, FUTEX_WAIT, word, &t, NULL, 0) != 0 && errno == ETIMEDOUT;
     hl_prog_come_back();

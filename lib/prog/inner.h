@@ -24,9 +24,10 @@ bool hl_prog_sleep(const struct hl_prog_waits *w, uint64_t ns);
 
 /* What a thread is that is about to sleep. */
 enum hl_prog_role {
-    HL_PROG_ALONE, /* the process has no keeper: it sleeps at the door's word, and peers may ring */
-    HL_PROG_OTHER, /* another thread is the keeper: so does this one */
-    HL_PROG_KEEPER /* it sleeps at descriptors */
+    HL_PROG_ALONE,  /* the process has no keeper: it sleeps at the door's word, and peers may ring */
+    HL_PROG_OTHER,  /* another thread is the keeper: so does this one */
+    HL_PROG_KEEPER, /* it sleeps at descriptors */
+    HL_PROG_INNER   /* so does this one, in a wait within a keeper's condition */
 };
 
 /* Called before a sleeper arms what rings it. hl_prog_keeper_leave ends it. */

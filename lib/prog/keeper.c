@@ -10,11 +10,13 @@
  * raised.
  *
  * The descriptors report edges: each is one of a provider's queue, which fi_trywait found empty before the
- * sleep, or the eventfd, which is never read. An edge that was met meanwhile is dropped by the kernel, since
- * the queue has nothing any more. */
+ * sleep, or the eventfd, which is never read. Some providers allow a sleep while bytes of a connection that
+ * are no completion yet are to be read; so each sleep asks again (hl_prog_keeper_again). An edge that was met
+ * meanwhile is dropped by the kernel, since the queue has nothing any more. */
 #include "inner.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -30,6 +32,7 @@ static hl_a32 place;  /* the epoll's descriptor, plus 1; 0: no thread of this pr
 static int ringer;    /* eventfd by which this process's threads wake the keeper; written before `place` */
 static hl_a32 taken;  /* 1: a thread is the keeper */
 static hl_a32 others; /* threads that sleep, or are about to, and are not the keeper */
+static HL_THREAD_LOCAL bool keeps; /* the thread is the keeper */
 
 static bool watch_edges(int epoll, int fd)
 {
@@ -67,6 +70,15 @@ bool hl_prog_keeper_add(int fd)
     return known != 0 && fd >= 0 && watch_edges((int)known - 1, fd);
 }
 
+void hl_prog_keeper_again(int fd)
+{
+    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
+    uint32_t known = hl_a32_load_acquire(&place); /* acquire: pairs with hl_prog_keeper_open. */
+    if (known != 0) {
+        (void)epoll_ctl((int)known - 1, EPOLL_CTL_MOD, fd, &event);
+    }
+}
+
 void hl_prog_keeper_drop(int fd)
 {
     uint32_t known = hl_a32_load_acquire(&place); /* acquire: pairs with hl_prog_keeper_open. */
@@ -81,6 +93,9 @@ enum hl_prog_role hl_prog_keeper_enter(void)
     if (hl_a32_load_acquire(&place) == 0) { /* acquire: pairs with hl_prog_keeper_open. */
         return HL_PROG_ALONE;
     }
+    if (keeps) {
+        return HL_PROG_INNER;
+    }
     /* full, all: counted before the place is asked for, and the place taken before the caller looks at its
      * condition; they pair with hl_prog_keeper_leave and hl_prog_keeper_ring. */
     hl_a32_add_full(&others, 1);
@@ -88,6 +103,7 @@ enum hl_prog_role hl_prog_keeper_enter(void)
         return HL_PROG_OTHER;
     }
     hl_a32_add_full(&others, (uint32_t)-1);
+    keeps = true;
     return HL_PROG_KEEPER;
 }
 
@@ -96,7 +112,9 @@ void hl_prog_keeper_leave(enum hl_prog_role role, struct hl_prog_door *d)
     if (role == HL_PROG_OTHER) {
         hl_a32_add_full(&others, (uint32_t)-1); /* full: pairs with the load in hl_prog_keeper_ring. */
     } else if (role == HL_PROG_KEEPER) {
+        keeps = false;
         hl_a32_xchg_full(&taken, 0); /* full: the place is free before `others` is read. */
+        hl_fence_behind_full();
         if (hl_a32_load_relaxed(&others) != 0) {
             hl_prog_ring_sleepers(d); /* one of them takes the place */
         }
@@ -110,8 +128,9 @@ bool hl_prog_keeper_sleep(uint64_t ns)
     struct timespec t = {(time_t)(ns / 1000000000), (long)(ns % 1000000000)};
     int epoll = (int)hl_a32_load_relaxed(&place) - 1; /* relaxed: hl_prog_keeper_enter has read it. */
     long n = syscall(SYS_epoll_pwait2, epoll, events, EVENTS, &t, NULL, 0);
-    if (n < 0 && errno == ENOSYS) {
-        n = epoll_wait(epoll, events, EVENTS, (int)((ns + 999999) / 1000000));
+    if (n < 0 && (errno == ENOSYS || errno == EPERM)) { /* an old kernel, or a container's filter */
+        n = ppoll(&(struct pollfd){epoll, POLLIN, 0}, 1, &t, NULL);
+        n = n > 0 ? 1 + epoll_wait(epoll, events, EVENTS, 0) : n;
     }
     return n == 0;
 }
@@ -131,6 +150,7 @@ bool hl_prog_keeper_ring(void)
 void hl_prog_keeper_forget(void)
 {
     hl_prog_keeper_close();
+    keeps = false;
     hl_a32_store_relaxed(&taken, 0); /* relaxed, both: a forked child has one thread. */
     hl_a32_store_relaxed(&others, 0);
 }

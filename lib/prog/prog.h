@@ -112,6 +112,9 @@ void hl_prog_keeper_close(void);
  * on. False: there is no such sleeper here, or `fd` cannot be watched. Any thread. */
 bool hl_prog_keeper_add(int fd);
 
+/* Has `fd` speak again if it can be read now. Called after fi_trywait has allowed a sleep. Any thread. */
+void hl_prog_keeper_again(int fd);
+
 /* Called before `fd` is closed. Any thread. */
 void hl_prog_keeper_drop(int fd);
 

@@ -132,7 +132,7 @@ def provider_names(text):
 def silent_waits(code):
     """Waits that the watchdog could not put into words: of a condition without HL_HANG_WORDS in the same file, or by a
     call of its own that may last. Those that end by themselves, or look at the watchdog, are named here."""
-    known = {"lib/prog/wait.c": "how the one routine waits", "lib/prog/door.c": "how it sleeps",
+    known = {"lib/prog/wait.c": "how the one routine waits", "lib/prog/door.c": "how it sleeps", "lib/prog/keeper.c": "how one sleeps at descriptors",
              "lib/op/near_lock.c": "whoever holds it copies, or is dead",
              "lib/mem/near_map.c": "hl_hang_look", "lib/boot/": "hl_hang_look; PMIx waits by itself", "lib/lane/open_async.c": "a helper thread",
              "lib/match/port.c": "owners of ports wait for nobody", "lib/rx/mr.c": "a second in all", "shmem/parts.c": "one nap", "shmem/alloc.c": "one nap",

@@ -97,4 +97,30 @@ START_TEST(every_wait_of_a_keeper_ends)
 }
 END_TEST
 
+/* A condition of the keeper that waits itself sleeps at the descriptors, too: it counts among no others. */
+START_TEST(a_keepers_inner_wait_sleeps_at_descriptors)
+{
+    struct kept k = {.pipe = {-1, -1}};
+    ck_assert(hl_prog_keeper_open());
+    ck_assert_int_eq(pipe2(k.pipe, O_NONBLOCK | O_CLOEXEC), 0);
+    ck_assert(hl_prog_keeper_add(k.pipe[0]));
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(hl_prog_keeper_enter(), HL_PROG_KEEPER);
+        ck_assert_int_eq(hl_prog_keeper_enter(), HL_PROG_INNER);
+        ck_assert_int_eq(write(k.pipe[1], "", 1), 1);
+        ck_assert(!hl_prog_keeper_sleep(900000000));
+        hl_prog_keeper_leave(HL_PROG_INNER, NULL);
+        /* the byte is still there: the descriptor speaks again where that is asked for */
+        hl_prog_keeper_again(k.pipe[0]);
+        ck_assert(!hl_prog_keeper_sleep(900000000));
+        ck_assert(takes_byte(&k));
+        hl_prog_keeper_leave(HL_PROG_KEEPER, NULL);
+    }
+    hl_prog_keeper_drop(k.pipe[0]);
+    close(k.pipe[0]);
+    close(k.pipe[1]);
+    hl_prog_keeper_close();
+}
+END_TEST
+
 #endif

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include "cs.h"
+#include "inner.h"
 #include "prog.h"
 #include "stat.h"
 #include "util.h"
@@ -547,6 +548,7 @@ static Suite *make_suite(void)
     tcase_add_test(c, crowds_do_not_spin);
     tcase_add_loop_test(c, descriptors_wake_a_sleeper, 1, KEPT_THREADS + 1);
     tcase_add_test(c, every_wait_of_a_keeper_ends);
+    tcase_add_test(c, a_keepers_inner_wait_sleeps_at_descriptors);
     suite_add_tcase(s, c);
     return s;
 }
