@@ -256,8 +256,7 @@ int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_data
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     void *origin = (void *)(uintptr_t)origin_addr;
-    /* unlikely: keeps the way to mapped memory straight; a put into a chain affords the jump. */
-    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) {
+    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) { /* a put into a chain affords the jump */
         return put_chained(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
                            target_datatype, win);
     }
@@ -270,8 +269,7 @@ int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     void *origin = (void *)(uintptr_t)origin_addr;
-    /* unlikely: keeps the way to mapped memory straight; a put into a chain affords the jump. */
-    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) {
+    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) { /* a put into a chain affords the jump */
         return put_c_chained(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
                              target_datatype, win);
     }
