@@ -65,8 +65,9 @@ HL_INLINE void hl_mpsc_name(struct hl_mpsc *q, unsigned number)
 }
 
 /* Claims a ticket: `room` is the number of cells in use, `places` those of the caller's rank. The caller
- * fills the cell of the ticket *claimed >> 1, then calls hl_mpsc_stamp. False: the ring is full, or the
- * thread has not enrolled. */
+ * fills the cell of the ticket *claimed >> 1, of whose stamp it calls hl_handover_take before, then calls
+ * hl_mpsc_stamp: the consumer has read what the last round's producer wrote there. False: the ring is full,
+ * or the thread has not enrolled. */
 HL_INLINE bool hl_mpsc_claim(struct hl_mpsc *q, struct hl_mpsc_place *places, uint64_t room,
                              uint64_t *claimed)
 {
@@ -99,6 +100,7 @@ HL_INLINE bool hl_mpsc_claim(struct hl_mpsc *q, struct hl_mpsc_place *places, ui
 /* Publishes the filled cell. True: the caller must wake the consumer. */
 HL_INLINE bool hl_mpsc_stamp(hl_a64 *stamp, uint64_t claimed)
 {
+    hl_handover_give(stamp); /* to the next round's producer */
     /* release: publishes the cell; pairs with the acquire in hl_mpsc_is_there. */
     hl_a64_store_release(stamp, (claimed >> 1) + 1);
     return (claimed & 1) != 0;

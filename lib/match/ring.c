@@ -11,7 +11,6 @@ void hl_ring_publish(struct hl_match_part *to, struct hl_ring_slot *s, uint64_t 
     if (HL_FAULT(die_claimed) && hl_job.rank == 1 && claimed >> 1 >= 100) {
         raise(SIGKILL);
     }
-    hl_handover_give(s);
     if (HL_UNLIKELY(hl_mpsc_stamp(&s->stamp, claimed))) {
         hl_prog_ring(&to->door);
     }

@@ -24,7 +24,7 @@ HL_INLINE struct hl_ring_slot *hl_ring_claim(const struct hl_matcher *m, struct 
         return NULL;
     }
     struct hl_ring_slot *s = &ring->slots[(*claimed >> 1) % HL_RING_SLOTS];
-    hl_handover_take(s); /* written last by the last round's sender, read by the consumer */
+    hl_handover_take(&s->stamp);
     return s;
 }
 

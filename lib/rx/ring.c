@@ -18,6 +18,7 @@ enum hl_rx_put hl_rx_ring_put(struct hl_rx_ring *r, struct hl_rx_ring *mine, int
         return HL_RX_PUT_FULL;
     }
     struct hl_rx_cell *cell = &r->cells[(claimed >> 1) % HL_RX_CELLS];
+    hl_handover_take(&cell->stamp);
     cell->from = (uint32_t)from;
     cell->len = head_len + tail_len;
     memcpy(cell->bytes, head, head_len);
