@@ -156,14 +156,14 @@ END_TEST
 #define LAPS 50
 
 static struct hl_rx_ring *shared;
-static hl_a32 turn; /* atomic: the thread that puts next */
+static hl_a32 putter; /* atomic: the thread that puts next */
 
 /* Relaxed words tell ThreadSanitizer of no order between the two threads. */
 static void *put_a_lap(void *arg)
 {
     uint32_t me = (uint32_t)(uintptr_t)arg;
     for (uint32_t lap = me; lap < LAPS; lap += 2) {
-        while (hl_a32_load_relaxed(&turn) != lap) {
+        while (hl_a32_load_relaxed(&putter) != lap) {
             sched_yield();
         }
         for (uint32_t i = 0; i < HL_RX_CELLS + 1; i++) {
@@ -171,7 +171,7 @@ static void *put_a_lap(void *arg)
                 sched_yield();
             }
         }
-        hl_a32_store_relaxed(&turn, lap + 1);
+        hl_a32_store_relaxed(&putter, lap + 1);
     }
     return NULL;
 }
