@@ -29,6 +29,7 @@ NO_PARTS = {
     "install-peers": "measures nothing: it installs other MPIs",
     "lanes": "a picture of leases over time, for who changes how lanes are chosen",
     "pieces": "instructions of shmem_malloc by how many pieces live, which no paper and no other library has",
+    "race": "sorts what it measured by how Hotlane stands against the best of the others",
     "ranks": "what a job of many ranks costs this node, for who changes the start; many-ranks and starting have it for fewer",
     "report": "makes it",
     "rma-oracle": "a test: it looks whether answers are right",
@@ -221,7 +222,7 @@ def _balaji(test, title, words, seconds, most, whole=()):
 
 
 def _kandalla_5(call, letter):
-    quick = ["--calls", call, "--threads", _threads("1,4"), "--sizes", "8,4096,262144", "--outer", "256", "--milliseconds", "60", "--rounds", "3",
+    quick = ["--calls", call, "--threads", _threads("1,4"), "--sizes", "8,4096,262144", "--outer", "16384", "--milliseconds", "60", "--rounds", "3",
              "--early", "100", "--timeout", "10"]
     return Figure(f"kandalla-5{letter}", f"{call.capitalize()}s by many threads on one window, all sizes", "kandalla", f"Figure 5 {letter}", "rma_mt",
                   (34, 1500), quick, ["--calls", call, "--milliseconds", "0", "--timeout", "120"],
@@ -349,7 +350,7 @@ FIGURES = [
            "How long after its cause a rank goes on that sleeps in a blocking call, beside a futex, an eventfd and a byte over TCP between the same "
            "two processes.", [extremes], "Over the network two wake-ups follow each other, one of them TCP's."),
     Figure("shmem", "OpenSHMEM by many threads of one PE", "beyond", "OpenSHMEM", "shmem_mt", (20, 900),
-           ["--threads", _threads("1,4"), "--sizes", "8,32768", "--outer", "64", "--milliseconds", "60", "--rounds", "2", "--pairs", "0", "--timeout", "10"], [],
+           ["--threads", _threads("1,4"), "--sizes", "8,32768", "--outer", "16384", "--milliseconds", "60", "--rounds", "2", "--pairs", "0", "--timeout", "10"], [],
            ["--threads", "1,2", "--sizes", "8", "--calls", "put", "--outer", "16", "--milliseconds", "20", "--rounds", "2", "--pairs", "0"],
            "Puts, gets and atomics on the default context and on private ones, with one partition of the symmetric heap and with seven.",
            [growth(), against_others("hotlane, default")], "Blocks of many KiB are copied at the speed of memory by all."),
