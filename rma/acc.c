@@ -31,7 +31,7 @@ static int acc_message(const struct acc_piece *p)
     const struct hl_move *m = &p->acc->m;
     struct hl_win *w = m->win;
     size_t ext = hl_op_extent(p->basic);
-    size_t room = hl_lane_payload_max() / ext;
+    size_t room = hl_op_fetch_most(p->basic, p->result != NULL, hl_lane_payload_max() / ext);
     bool operands = p->acc->op != HL_OP_NO_OP;
     int rc = 0;
 
@@ -108,7 +108,7 @@ static int straddles(const struct acc_piece *p, uint64_t addr)
 static int acc_attached(const struct acc_piece *p)
 {
     const struct hl_move *m = &p->acc->m;
-    size_t ext = hl_op_extent(p->basic), size = hl_op_size(p->basic);
+    size_t ext = hl_op_extent(p->basic), size = hl_op_span(p->basic, 1);
     int rc = 0;
     for (size_t i = 0, k; i < p->n && rc == 0; i += k) {
         struct hl_place place;
@@ -290,7 +290,7 @@ static int check_types(const struct hl_acc *a, const struct hl_span *span)
     const struct hl_type *others[2] = {a->op == HL_OP_NO_OP ? t : a->m.origin_type,
                                        a->fetches ? a->result_type : t};
     for (int i = 0; i < 2; i++) {
-        if (others[i] == NULL || !others[i]->committed) {
+        if (others[i] == NULL || !hl_type_is_committed(others[i])) {
             return others[i] == NULL ? hl_win_bad_type(i == 0 ? HL_ARG_ORIGIN : HL_ARG_RESULT)
                                      : hl_err_say(HL_ERR_TYPE, "result datatype is not committed");
         }

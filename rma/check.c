@@ -71,7 +71,7 @@ static int check_side(enum hl_arg which, int64_t count, const struct hl_type *ty
     if (type == NULL) {
         return hl_win_bad_type(which);
     }
-    if (!type->committed) {
+    if (!hl_type_is_committed(type)) {
         return hl_err_say(HL_ERR_TYPE, "%s datatype is not committed", side);
     }
     return 0;

@@ -105,7 +105,7 @@ static void put_in_rows(struct rpc_call *c, struct hl_near_rpc_slot *slot)
 static void take_fetched(const struct rpc_call *c, const char *fetched)
 {
     if (c->rows == NULL) {
-        memcpy(c->result, fetched, c->back);
+        hl_op_kernel(HL_OP_REPLACE, c->rec.basic)(c->result, fetched, c->rec.count);
     } else {
         int64_t units = (int64_t)(c->back / hl_op_extent(c->rows->basic));
         hl_type_cursor_pack(c->rows->result, (char *)(uintptr_t)fetched, units, false);

@@ -96,7 +96,7 @@ HL_INLINE int hl_api_get_committed(MPI_Datatype handle, struct hl_type **t)
         return hl_api_sure(hl_api_bad_type(handle));
     }
     *t = found;
-    return HL_LIKELY(found->committed) ? 0 : hl_api_sure(hl_api_uncommitted(found));
+    return HL_LIKELY(hl_type_is_committed(found)) ? 0 : hl_api_sure(hl_api_uncommitted(found));
 }
 
 /* The object of an info handle; MPI_INFO_NULL gives NULL. */

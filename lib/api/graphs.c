@@ -399,10 +399,15 @@ int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree
     return hl_api_leave(c, "MPI_Dist_graph_neighbors_count", err);
 }
 
-/* Writes weights, if the graph has some and the user wants them. */
+/* Has the graph weights, and does the user want them? */
+static bool gives_weights(const struct hl_shape *graph, const int *to)
+{
+    return graph->weighted && to != MPI_UNWEIGHTED && to != MPI_WEIGHTS_EMPTY;
+}
+
 static void give_weights(const struct hl_shape *graph, int *to, int most, const int *from, int n)
 {
-    if (graph->weighted && to != MPI_UNWEIGHTED && to != MPI_WEIGHTS_EMPTY) {
+    if (gives_weights(graph, to)) {
         copy_first(to, most, from, n);
     }
 }
@@ -419,9 +424,11 @@ int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int
     err = err == 0 ? hl_api_check_most(maxoutdegree, "maxoutdegree") : err;
     err = err == 0 ? hl_api_check_list(maxindegree, sources, "sources") : err;
     err = err == 0 ? hl_api_check_list(maxoutdegree, destinations, "destinations") : err;
-    if (err == 0 && graph->weighted) {
+    if (err == 0 && gives_weights(graph, sourceweights)) {
         err = hl_api_check_list(maxindegree, sourceweights, "sourceweights");
-        err = err == 0 ? hl_api_check_list(maxoutdegree, destweights, "destweights") : err;
+    }
+    if (err == 0 && gives_weights(graph, destweights)) {
+        err = hl_api_check_list(maxoutdegree, destweights, "destweights");
     }
     if (err == 0) {
         copy_first(sources, maxindegree, graph->in, graph->n_in);

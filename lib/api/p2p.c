@@ -277,13 +277,14 @@ static int sendrecv(const char *func, const struct hl_api_p2p *to, const struct 
     if (err != 0) {
         return hl_api_leave(c, func, err);
     }
+    uint64_t ctx = c->ctx + HL_PLANE_P2P; /* another thread may free `c` while this one waits */
     if (no_source) {
         hl_api_nobody_status(status);
         err = no_dest ? 0 : hl_match_send(&s);
     } else {
         err = no_dest ? hl_match_recv(&r, status) : hl_match_sendrecv(&s, &r, status);
     }
-    return hl_api_leave_waited(c, s.ctx, func, err);
+    return hl_api_leave_waited(c, ctx, func, err);
 }
 
 HL_API(MPI_Sendrecv);
@@ -328,6 +329,8 @@ static void end_pair(struct hl_flight *f)
     struct sendrecv_pair *p = HL_CONTAINER_OF(f, struct sendrecv_pair, flight);
     struct hl_req *r = p->both;
     MPI_Status status;
+    /* relaxed, both: ordered by the acquire of DONE in step_sendrecv. */
+    uint32_t of_send = hl_a32_load_relaxed(&p->send->parts), of_recv = hl_a32_load_relaxed(&p->recv->parts);
     int sent = hl_req_finish(p->send, MPI_STATUS_IGNORE), got = hl_req_finish(p->recv, &status);
 
     r->source = status.MPI_SOURCE;
@@ -335,6 +338,8 @@ static void end_pair(struct hl_flight *f)
     r->bytes = hl_req_status_bytes(&status);
     if (got != 0 || sent != 0) {
         hl_req_fail(r, got != 0 ? got : sent);
+        /* what the error's text tells; relaxed: published with DONE. */
+        hl_a32_store_relaxed(&r->parts, got != 0 ? of_recv : of_send);
     }
     free(p->aside);
     free(p);

@@ -140,7 +140,7 @@ int hl_coll_comm_dup(struct hl_comm *comm, struct hl_comm **made);
 
 /* MPI_Comm_idup. `fill` copies what *made takes from *comm, before anything is sent. If it fails, its error
  * is returned at once, without a request or communicator, and this rank still does its part for the
- * others. */
+ * others. When the request ends with an error, *made has no contexts and can only be freed. */
 typedef int hl_coll_fill_fn(void *arg, struct hl_comm *made);
 int hl_coll_comm_idup(struct hl_comm *comm, hl_coll_fill_fn *fill, void *arg, struct hl_comm **made,
                       struct hl_req **request);

@@ -65,7 +65,6 @@ static int end_dup(struct dup *d)
 
     hl_sched_fini(&d->sched);
     if (err != 0) {
-        hl_comm_free(d->made);
         return err;
     }
     d->made->ctx = d->ids[0].ctx;
@@ -84,9 +83,11 @@ int hl_coll_comm_dup(struct hl_comm *comm, struct hl_comm **made)
     if (err == 0) {
         hl_sched_run(&d->sched);
         err = end_dup(d);
-    }
-    if (err == 0) {
-        *made = d->made;
+        if (err != 0) {
+            hl_comm_free(d->made);
+        } else {
+            *made = d->made;
+        }
     }
     free(d);
     return err;
@@ -103,9 +104,11 @@ static void land_dup(struct hl_flight *f)
     struct hl_req *r = d->request;
     int err = end_dup(d);
 
+    /* After an error it stays without contexts: the user has its handle, and frees it. */
     if (err != 0) {
         hl_req_fail(r, err);
-    } else if (d->unwanted) {
+    }
+    if (d->unwanted) {
         hl_comm_free(d->made);
     }
     hl_comm_unref(d->parent);

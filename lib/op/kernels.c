@@ -114,28 +114,37 @@ static void prod_C128(void *inout, const void *in, size_t n)
     }
 }
 
-/* Of equal values the smaller index is kept, on whichever side it is. */
-#define PAIR_KERNEL(op, name, value_type, index_type, better)                                                \
+/* A pair's value and index are read and written each by itself: the bytes between and behind them are not
+ * the type's, and may be another field of the user's. Of equal values the smaller index is kept, on whichever
+ * side it is. */
+#define PAIR_KERNEL(op, name, value_type, index_type, takes)                                                 \
     static void op##_##name(void *inout, const void *in, size_t n)                                           \
     {                                                                                                        \
         struct pair {                                                                                        \
             value_type value;                                                                                \
             index_type index;                                                                                \
         } x, y;                                                                                              \
+        const size_t at = offsetof(struct pair, index);                                                      \
         char *a = inout;                                                                                     \
         const char *b = in;                                                                                  \
         for (; n-- > 0; a += sizeof x, b += sizeof y) {                                                      \
-            memcpy(&x, a, sizeof x);                                                                         \
-            memcpy(&y, b, sizeof y);                                                                         \
-            if (y.value better x.value || (y.value == x.value && y.index < x.index)) {                       \
-                memcpy(a, b, sizeof x);                                                                      \
+            memcpy(&x.value, a, sizeof x.value);                                                             \
+            memcpy(&x.index, a + at, sizeof x.index);                                                        \
+            memcpy(&y.value, b, sizeof y.value);                                                             \
+            memcpy(&y.index, b + at, sizeof y.index);                                                        \
+            if (takes) {                                                                                     \
+                memcpy(a, &y.value, sizeof y.value);                                                         \
+                memcpy(a + at, &y.index, sizeof y.index);                                                    \
             }                                                                                                \
         }                                                                                                    \
     }
 
 #define X(name, value_type, index_type)                                                                      \
-    PAIR_KERNEL(minloc, name, value_type, index_type, <)                                                     \
-    PAIR_KERNEL(maxloc, name, value_type, index_type, >)
+    PAIR_KERNEL(minloc, name, value_type, index_type,                                                        \
+                y.value < x.value || (y.value == x.value && y.index < x.index))                              \
+    PAIR_KERNEL(maxloc, name, value_type, index_type,                                                        \
+                y.value > x.value || (y.value == x.value && y.index < x.index))                              \
+    PAIR_KERNEL(replace, name, value_type, index_type, true)
 PAIR_ROWS(X)
 #undef X
 
@@ -144,7 +153,7 @@ PAIR_ROWS(X)
     {                                                                                                        \
         memmove(inout, in, n *(extent));                                                                     \
     }
-HL_BASIC_ROWS(X)
+HL_SINGLE_ROWS(X)
 #undef X
 
 static void no_op(void *inout, const void *in, size_t n)

@@ -102,11 +102,9 @@ HL_INLINE char *past(const char *side, size_t bytes)
 static void update_held(const struct update *how, char *target, const char *origin, char *fetched, size_t n)
 {
     if (fetched != NULL) {
-        memcpy(fetched, target, hl_op_span(how->basic, n));
+        hl_op_kernel(HL_OP_REPLACE, how->basic)(fetched, target, n);
     }
-    if (how->op == HL_OP_REPLACE) {
-        memcpy(target, origin, hl_op_span(how->basic, n));
-    } else if (how->op != HL_OP_NO_OP) {
+    if (how->op != HL_OP_NO_OP) {
         how->kernel(target, origin, n);
     }
 }

@@ -11,9 +11,9 @@
 #include "attr.h"
 
 /* One row for each basic type: name, bytes of data, bytes from one element to the next in memory. Types of
- * one representation share a row: MPI_INT and MPI_INT32_T are both I32. Rows of pairs must stand together at
- * the end (hl_op_is_pair). */
-#define HL_BASIC_ROWS(X)                                                                                     \
+ * one representation share a row: MPI_INT and MPI_INT32_T are both I32. Rows of pairs stand together at the
+ * end (hl_op_is_pair). */
+#define HL_SINGLE_ROWS(X)                                                                                    \
     X(BYTE, 1, 1) /* uninterpreted: BAND, BOR, BXOR only */                                                  \
     X(I8, 1, 1)   /* also MPI_CHAR and MPI_CHARACTER */                                                      \
     X(I16, 2, 2)                                                                                             \
@@ -40,7 +40,10 @@
     X(C32, 8, 8)                                                                                             \
     X(C64, 16, 16)                                                                                           \
     X(CLDOUBLE, 2 * sizeof(long double), 2 * sizeof(long double))                                            \
-    X(C128, 32, 32)                                                                                          \
+    X(C128, 32, 32)
+
+#define HL_BASIC_ROWS(X)                                                                                     \
+    HL_SINGLE_ROWS(X)                                                                                        \
     X(FLOAT_INT, 8, 8)                                                                                       \
     X(DOUBLE_INT, 12, 16)                                                                                    \
     X(LONG_INT, sizeof(long) + 4, 2 * sizeof(long))                                                          \
@@ -78,7 +81,7 @@ enum hl_op_kind {
 };
 
 /* Sets inout[i] = inout[i] op in[i] for i < n. Elements stand at the distance of their extent; neither
- * side need be aligned. */
+ * side need be aligned. The padding of pairs is neither read nor written. */
 typedef void hl_op_fn(void *inout, const void *in, size_t n);
 
 /* Bytes of data of one element, without padding. */
@@ -90,6 +93,10 @@ size_t hl_op_extent(enum hl_basic basic);
 /* Bytes from the first to the last byte of data of n > 0 elements: with the padding between, without
  * that at the end. */
 size_t hl_op_span(enum hl_basic basic, size_t n);
+
+/* How many of `most` elements may be copied as one block into a buffer of the user's, if they are
+ * (`fetches`): one where there is padding behind each. */
+size_t hl_op_fetch_most(enum hl_basic basic, bool fetches, size_t most);
 
 /* Name of a type, e.g. "I32"; words for users, e.g. "32-bit integers" (the name where there are none);
  * name of an operation. */

@@ -81,6 +81,19 @@ static void reach(int64_t n, int64_t apart, struct bounds *w, int64_t *lo, int64
     *hi = last > 0 ? last : 0;
 }
 
+static int too_large(void)
+{
+    return hl_err_say(HL_ERR_VALUE_TOO_LARGE, "the datatype's size or bounds do not fit 63 bits");
+}
+
+/* Do the extent and the true extent fit 63 bits? */
+static bool has_extents(int64_t lb, int64_t ub, const struct bounds *w)
+{
+    int64_t extent;
+    return !__builtin_sub_overflow(ub, lb, &extent) &&
+           !__builtin_sub_overflow(w->true_ub, w->true_lb, &extent);
+}
+
 /* Makes the new type; consumes `root`. */
 static int finish_loops(const struct bounds *w, struct hl_loop *root, struct hl_type **made)
 {
@@ -91,6 +104,11 @@ static int finish_loops(const struct bounds *w, struct hl_loop *root, struct hl_
         hl_loop_unref(root);
         return hl_err_say(HL_ERR_TYPE, "datatype nested deeper than %d levels", HL_LOOP_MAX_DEPTH);
     }
+    int64_t lb = w->has_lb ? w->marked_lb : w->lb, ub = w->has_ub ? w->marked_ub : w->ub;
+    if (!has_extents(lb, ub, w)) {
+        hl_loop_unref(root);
+        return too_large();
+    }
     struct hl_type *t = hl_handle_new(HL_KIND_TYPE);
     if (t == NULL) {
         hl_loop_unref(root);
@@ -98,8 +116,8 @@ static int finish_loops(const struct bounds *w, struct hl_loop *root, struct hl_
     }
     t->handle = (MPI_Datatype)(void *)t;
     t->size = w->size;
-    t->lb = w->has_lb ? w->marked_lb : w->lb;
-    t->ub = w->has_ub ? w->marked_ub : w->ub;
+    t->lb = lb;
+    t->ub = ub;
     t->explicit_lb = w->has_lb;
     t->explicit_ub = w->has_ub;
     t->true_lb = w->true_lb;
@@ -112,11 +130,6 @@ static int finish_loops(const struct bounds *w, struct hl_loop *root, struct hl_
     hl_a32_store_relaxed(&t->refs, 1);
     *made = t;
     return 0;
-}
-
-static int too_large(void)
-{
-    return hl_err_say(HL_ERR_VALUE_TOO_LARGE, "the datatype's size or bounds do not fit 63 bits");
 }
 
 int hl_type_make_contiguous(int64_t count, const struct hl_type *old, struct hl_type **made)
@@ -215,8 +228,10 @@ int hl_type_make_indexed(int64_t count, const int64_t *lens, int64_t blocklen, c
 static void round_extent(struct bounds *w)
 {
     int64_t lb = w->has_lb ? w->marked_lb : w->lb;
-    int64_t over = w->align > 1 ? (w->ub - lb) % w->align : 0;
+    int64_t extent;
 
+    w->overflow |= __builtin_sub_overflow(w->ub, lb, &extent);
+    int64_t over = w->align > 1 ? extent % w->align : 0;
     if (!w->has_ub && over != 0) {
         w->ub = add_bounded(w->ub, w->align - over, w);
     }
@@ -347,9 +362,9 @@ int hl_type_make_dup(const struct hl_type *old, struct hl_type **made)
     }
     (*made)->explicit_lb = old->explicit_lb;
     (*made)->explicit_ub = old->explicit_ub;
-    (*made)->committed = old->committed;
-    (*made)->dense = old->dense;
-    (*made)->block = old->block;
-    (*made)->fast = hl_loop_ref(old->fast);
-    return 0;
+    err = hl_type_is_committed(old) ? hl_type_commit(*made) : 0;
+    if (err != 0) {
+        hl_type_unref(*made);
+    }
+    return err;
 }

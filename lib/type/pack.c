@@ -151,11 +151,32 @@ static int64_t pack_uneven(struct hl_type_cursor *c, char *packed, int64_t max, 
     return done;
 }
 
+/* Unpacks pairs with padding, which is the user's and is not written. */
+static int64_t unpack_pairs(struct hl_type_cursor *c, const char *packed, int64_t max)
+{
+    hl_op_fn *copy = hl_op_kernel(HL_OP_REPLACE, (enum hl_basic)c->root->basic);
+    int64_t left = max;
+    struct hl_run run;
+
+    while (left > 0 && hl_type_cursor_fill(c)) {
+        hl_type_cursor_run(c, left, &run);
+        for (int64_t i = 0; i < run.times; i++) {
+            copy(hl_run_block(&run, i), packed, (size_t)run.n);
+            packed += run.n * (int64_t)c->unit;
+        }
+        left -= run.n * run.times;
+    }
+    return max - left;
+}
+
 int64_t hl_type_cursor_pack(struct hl_type_cursor *c, char *packed, int64_t max, bool pack)
 {
     int64_t left = max, unit = (int64_t)c->unit, pad = pad_behind(c), n;
     struct hl_run run;
 
+    if (HL_UNLIKELY(!pack && c->unit != c->packed_unit)) {
+        return unpack_pairs(c, packed, max);
+    }
     while (left > 0 && hl_type_cursor_fill(c)) {
         if (c->run.lens != NULL && c->head == 0 && (n = pack_uneven(c, packed, left, pack)) > 0) {
             packed += n * unit;

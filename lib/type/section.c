@@ -172,7 +172,7 @@ static void fill_section(struct hl_section *room, const struct hl_section_shape 
                                   .elements = count * t->elements,
                                   .align = t->align,
                                   .basic = (uint8_t)basic,
-                                  .committed = true,
+                                  .committed = {1},
                                   .predefined = true, /* so that it is not counted */
                                   .root = l,
                                   .fast = l};
@@ -350,7 +350,7 @@ int hl_section_begin(struct hl_section *room, const MPIX_Section *s, const struc
     room->made = NULL;
     *type = given;
     *n = count;
-    if (s == NULL || s->rank == 0 || given == NULL || !given->committed || count < 0 ||
+    if (s == NULL || s->rank == 0 || given == NULL || !hl_type_is_committed(given) || count < 0 ||
         !hl_type_bytes(given, count, &bytes)) {
         return 0;
     }

@@ -12,17 +12,17 @@ static struct hl_mutex names = HL_MUTEX_INIT;
 
 int hl_type_commit(struct hl_type *t)
 {
-    if (t->committed) {
-        return 0;
+    static struct hl_mutex committing = HL_MUTEX_INIT;
+
+    hl_mutex_lock(&committing);
+    if (!hl_type_is_committed(t) && (t->fast = hl_loop_merged(t->root)) != NULL) {
+        t->block = t->fast->kind == HL_LOOP_BLOCK;
+        t->dense = t->size == 0 || (t->block && t->fast->off == 0 && t->size == hl_type_extent(t));
+        /* release: what stands above; pairs with the acquire in hl_type_is_committed. */
+        hl_a8_store_release(&t->committed, 1);
     }
-    t->fast = hl_loop_merged(t->root);
-    if (t->fast == NULL) {
-        return HL_ERR_NO_MEM;
-    }
-    t->block = t->fast->kind == HL_LOOP_BLOCK;
-    t->dense = t->size == 0 || (t->block && t->fast->off == 0 && t->size == hl_type_extent(t));
-    t->committed = true;
-    return 0;
+    hl_mutex_unlock(&committing);
+    return hl_type_is_committed(t) ? 0 : HL_ERR_NO_MEM;
 }
 
 /* Gives a reference back; true if it was the last. */

@@ -27,7 +27,7 @@ struct hl_type {
     int64_t elements;         /* basic elements in one element */
     uint32_t align;           /* largest alignment of a basic element */
     uint8_t basic;            /* enum hl_basic of all elements, or HL_BASIC_MIXED */
-    bool committed;
+    hl_a8 committed; /* atomic: 1: what commit writes is there */
     bool predefined;
     /* any number of elements is one block that starts at the buffer's address */
     bool dense;
@@ -63,7 +63,7 @@ HL_INLINE struct hl_type *hl_type_of(MPI_Datatype handle)
 {
     uintptr_t at = (uintptr_t)handle - 0x200;
     if (HL_LIKELY(at < 256)) {
-        return hl_type_predefined[at].committed ? &hl_type_predefined[at] : NULL;
+        return hl_type_predefined[at].committed.v != 0 ? &hl_type_predefined[at] : NULL;
     }
     if ((uintptr_t)handle < 0x1000) {
         return NULL;
@@ -71,11 +71,17 @@ HL_INLINE struct hl_type *hl_type_of(MPI_Datatype handle)
     return hl_handle_get(handle, HL_KIND_TYPE);
 }
 
+/* May the type be communicated? */
+HL_INLINE bool hl_type_is_committed(const struct hl_type *t)
+{
+    return hl_a8_load_acquire(&t->committed) != 0; /* acquire: pairs with the release in hl_type_commit. */
+}
+
 /* The predefined type behind a handle, which is committed; or NULL. */
 HL_INLINE struct hl_type *hl_type_predefined_of(MPI_Datatype handle)
 {
     uintptr_t at = (uintptr_t)handle - 0x200;
-    return HL_LIKELY(at < 256 && hl_type_predefined[at].committed) ? &hl_type_predefined[at] : NULL;
+    return HL_LIKELY(at < 256 && hl_type_predefined[at].committed.v != 0) ? &hl_type_predefined[at] : NULL;
 }
 
 HL_INLINE int64_t hl_type_extent(const struct hl_type *t)

@@ -17,6 +17,40 @@ static bool may_succeed(const char *what)
            (me != 0 && (strcmp(what, "reduce") == 0 || strcmp(what, "gather") == 0));
 }
 
+static int copied, deleted;
+
+static int copy(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag)
+{
+    *(void **)out = in;
+    *flag = 1;
+    copied++;
+    return MPI_SUCCESS;
+}
+
+static int delete (MPI_Comm comm, int keyval, void *value, void *extra)
+{
+    deleted++;
+    return MPI_SUCCESS;
+}
+
+/* What a call that failed leaves is freed as any other communicator, with its attributes. */
+static int duplicate(void)
+{
+    static int keyval = MPI_KEYVAL_INVALID;
+    MPI_Comm made = MPI_COMM_NULL;
+    MPI_Request r;
+    if (keyval == MPI_KEYVAL_INVALID) {
+        MPI_Comm_create_keyval(copy, delete, &keyval, NULL);
+        MPI_Comm_set_attr(MPI_COMM_WORLD, keyval, &copied);
+    }
+    int code = end(MPI_Comm_idup(MPI_COMM_WORLD, &made, &r), &r);
+    if (made != MPI_COMM_NULL) {
+        MPI_Comm_free(&made);
+    }
+    CHECK_EQ(copied, deleted);
+    return code;
+}
+
 static int call_all(const char *what)
 {
     static int in[MOST], out[MOST];
@@ -45,8 +79,6 @@ static int call_all(const char *what)
 static int call(const char *what)
 {
     static int in[MOST], out[MOST];
-    MPI_Request r;
-    MPI_Comm made;
     if (strcmp(what, "reduce") == 0) {
         return MPI_Reduce(in, out, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
     }
@@ -57,7 +89,7 @@ static int call(const char *what)
         return MPI_Bcast(in, MOST, MPI_INT, size - 1, MPI_COMM_WORLD);
     }
     if (strcmp(what, "idup") == 0) {
-        return end(MPI_Comm_idup(MPI_COMM_WORLD, &made, &r), &r);
+        return duplicate();
     }
     return call_all(what);
 }

@@ -91,6 +91,39 @@ static void take_messages(void)
     }
 }
 
+/* To nobody, from oneself: a receive that fails. */
+static void exchange_with_nobody(void)
+{
+    long value = 1;
+    int room;
+    MPI_Request r;
+    MPI_Isend(&value, 1, MPI_LONG, me, TAG, own, &r);
+    EXPECT(MPI_Sendrecv(NULL, 0, MPI_INT, MPI_PROC_NULL, TAG, &room, 1, MPI_INT, me, TAG, own,
+                        MPI_STATUS_IGNORE),
+           MPI_ERR_TRUNCATE);
+    CHECK(heard_comm == own);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+    MPI_Isend(&value, 1, MPI_LONG, me, TAG, own, &r);
+    EXPECT(MPI_Sendrecv_replace(&room, 1, MPI_INT, MPI_PROC_NULL, TAG, me, TAG, own, MPI_STATUS_IGNORE),
+           MPI_ERR_TRUNCATE);
+    CHECK(heard_comm == own);
+    MPI_Wait(&r, MPI_STATUS_IGNORE);
+}
+
+/* A send and a receive as one request tell of the one that failed. */
+static void tell_of_a_pair(void)
+{
+    long value = 1;
+    int room, len;
+    char text[MPI_MAX_ERROR_STRING];
+    MPI_Request r;
+    MPI_Isendrecv(&value, 1, MPI_LONG, me, TAG, &room, 1, MPI_INT, me, TAG, own, &r);
+    int code = MPI_Wait(&r, MPI_STATUS_IGNORE);
+    expect(code, MPI_ERR_TRUNCATE, "MPI_Isendrecv");
+    MPI_Error_string(code, text, &len);
+    CHECK(strstr(text, "has 8 bytes, the receive buffer 4") != NULL);
+}
+
 /* Many, freed in another order than made, with requests that were started before. */
 static void free_communicators(void)
 {
@@ -210,6 +243,8 @@ int main(void)
     MPI_Comm_set_errhandler(own, handler);
     look_at_requests();
     take_messages();
+    exchange_with_nobody();
+    tell_of_a_pair();
     free_communicators();
     use_requests_wrongly();
     write_to_a_full_disk();

@@ -344,6 +344,7 @@ static void check_dist(bool weighted)
     CHECK_EQ(flag, weighted);
     MPI_Dist_graph_neighbors(comm, in.n, in.peer, weighted ? in_weights : none, out.n, out.peer,
                              weighted ? out_weights : none);
+    MPI_Dist_graph_neighbors(comm, in.n, in.peer, none, out.n, out.peer, none); /* peers alone */
     for (int i = 0; i < in.n; i++) {
         seen[0][in.peer[i]]++;
         CHECK(!weighted || in_weights[i] == weight(in.peer[i], me));

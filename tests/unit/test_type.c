@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "err.h"
+#include "gaps.h"
 #include "type.h"
 #include "unit.h"
 
@@ -535,9 +536,16 @@ START_TEST(wrong_arguments_are_refused)
     ck_assert_int_eq(hl_type_make_subarray(&a, t, &made), HL_ERR_ARG);
     ck_assert_int_eq(hl_type_make_contiguous(INT64_MAX, t, &made), HL_ERR_VALUE_TOO_LARGE);
     ck_assert_int_eq(hl_type_make_vector(3, 1, INT64_MAX / 4, false, t, &made), HL_ERR_VALUE_TOO_LARGE);
+    /* Both bounds fit, their distance does not. */
+    int64_t ones[2] = {1, 1}, apart[2] = {INT64_MIN / 2, INT64_MAX / 2 + 1};
+    struct hl_type *types[2] = {hl_type_of(MPI_DOUBLE), hl_type_of(MPI_DOUBLE)};
+    ck_assert_int_eq(hl_type_make_indexed(2, ones, 0, apart, true, t, &made), HL_ERR_VALUE_TOO_LARGE);
+    ck_assert_int_eq(hl_type_make_struct(2, ones, apart, types, &made), HL_ERR_VALUE_TOO_LARGE);
     ck_assert_ptr_null(made);
 }
 END_TEST
+
+#include "type_commit.h"
 
 START_TEST(the_call_that_made_a_type_is_kept)
 {
@@ -573,6 +581,7 @@ static Suite *type_suite(void)
     tcase_add_test(tc, layouts_are_as_simple_as_they_can_be);
     tcase_add_test(tc, empty_parts_have_no_place);
     tcase_add_test(tc, wrong_arguments_are_refused);
+    tcase_add_test(tc, threads_commit_one_type_at_once);
     tcase_add_test(tc, the_call_that_made_a_type_is_kept);
     suite_add_tcase(suite, tc);
     return suite;
