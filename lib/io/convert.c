@@ -14,7 +14,7 @@ struct file_conversion {
     int64_t each; /* bytes of an element in the file */
     int64_t done; /* bytes of memory that were moved */
     char *room;   /* the buffer, with data in the file's form */
-    int err;      /* first error; conversions that fail do not stop the access */
+    int err;      /* first error; a value that does not fit does not stop the access */
 };
 
 static void keep_error(struct file_conversion *k, int err)
@@ -42,25 +42,37 @@ static int64_t move_room(struct file_conversion *k, int64_t first, int64_t n)
     return m.done;
 }
 
-/* Moves and converts `n` elements. False when nothing follows: an error of the file, or its end. */
+/* Converts `n` elements between memory `at` and the buffer. False when there are no data then: a function of
+ * the program failed. external32 has them all, also where one does not fit. */
+static bool convert_room(struct file_conversion *k, int64_t n, char *at)
+{
+    const struct hl_rep *rep = k->job->view->rep;
+    int err = hl_rep_convert(rep, k->call->type, n, at, k->room, k->call->write);
+
+    keep_error(k, err);
+    return err == 0 || rep->user.extent == NULL;
+}
+
+/* Moves and converts `n` elements. False when nothing follows: an error of the file or of a function, or the
+ * end of the file. */
 static bool move_some(struct file_conversion *k, int64_t first, int64_t n)
 {
     const struct hl_io_call *c = k->call;
-    const struct hl_rep *rep = k->job->view->rep;
     char *at = (char *)c->buf + first * hl_type_extent(c->type);
 
-    if (c->write) {
-        keep_error(k, hl_rep_convert(rep, c->type, n, at, k->room, true));
+    if (c->write && !convert_room(k, n, at)) {
+        return false;
     }
     int64_t moved = move_room(k, first, n), whole = moved / k->each, rest = moved % k->each;
-    if (!c->write && whole > 0) {
-        keep_error(k, hl_rep_convert(rep, c->type, whole, at, k->room, false));
+    if (!c->write && whole > 0 && !convert_room(k, whole, at)) {
+        return false;
     }
     k->done += whole * c->type->size;
     if (!c->write && rest > 0) { /* the file ended within an element */
         struct hl_rep_part part = {c->type, k->each, k->room + whole * k->each, rest};
         int64_t bytes = 0;
-        keep_error(k, hl_rep_read_part(rep, &part, at + whole * hl_type_extent(c->type), &bytes));
+        keep_error(k,
+                   hl_rep_read_part(k->job->view->rep, &part, at + whole * hl_type_extent(c->type), &bytes));
         k->done += bytes;
     }
     return whole == n;

@@ -45,7 +45,7 @@ int hl_rep_tile(const struct hl_rep *rep, const struct hl_type *filetype, struct
 bool hl_rep_converts(const struct hl_rep *rep, bool write);
 
 /* Converts `count` elements at `buf` to or from their bytes in the file. HL_ERR_CONVERSION: a value does not
- * fit, or the user's function failed. */
+ * fit in external32, and all others are converted; or the user's function failed, and nothing is. */
 int hl_rep_convert(const struct hl_rep *rep, const struct hl_type *type, int64_t count, void *buf, void *file,
                    bool write);
 

@@ -452,6 +452,68 @@ static void native_direction(void)
     OK(MPI_File_close(&f));
 }
 
+/* ---- Functions that fail ---- */
+
+static int good_calls; /* before one fails */
+
+static int to_text_at_times(void *user, MPI_Datatype type, int count, void *file, MPI_Offset position,
+                            void *state)
+{
+    return good_calls-- > 0 ? to_text(user, type, count, file, position, state) : MPI_ERR_OTHER;
+}
+
+static int from_text_at_times(void *user, MPI_Datatype type, int count, void *file, MPI_Offset position,
+                              void *state)
+{
+    return good_calls-- > 0 ? from_text(user, type, count, file, position, state) : MPI_ERR_OTHER;
+}
+
+/* The file's bytes: `n` zeros in digits, then what was there. */
+static void check_digits(MPI_File f, char *bytes, int all, int n)
+{
+    OK(MPI_File_set_view(f, 0, MPI_BYTE, MPI_BYTE, "native", MPI_INFO_NULL));
+    OK(MPI_File_read_at(f, 0, bytes, 8 * all, MPI_BYTE, MPI_STATUS_IGNORE));
+    for (int i = 0; i < 8 * all; i++) {
+        CHECK_EQ(bytes[i], i < 8 * n ? '0' : 'x');
+    }
+}
+
+/* What was not converted is written nowhere, and does not count; nor does what comes after it. */
+static void failing_functions(void)
+{
+    enum { N = 200000 }; /* more than one call converts */
+    char *bytes = malloc(8 * (size_t)N);
+    int *data = calloc(N, sizeof *data), n = -1;
+    MPI_Status st;
+
+    memset(bytes, 'x', 8 * (size_t)N);
+    MPI_File f = own_file(bytes, 8 * N, "native");
+    for (int good = 0; good < 2; good++) {
+        OK(MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "digits at times", MPI_INFO_NULL));
+        good_calls = good;
+        CHECK_CLASS(MPI_File_write_at(f, 0, data, N, MPI_INT, &st), MPI_ERR_CONVERSION);
+        MPI_Get_count(&st, MPI_INT, &n);
+        CHECK(good == 0 ? n == 0 : n > 0 && n < N);
+        check_digits(f, bytes, N, n);
+    }
+    OK(MPI_File_set_view(f, 0, MPI_INT, MPI_INT, "digits at times", MPI_INFO_NULL));
+    good_calls = N;
+    OK(MPI_File_write_at(f, 0, data, N, MPI_INT, &st));
+    for (int good = 0; good < 2; good++) {
+        memset(data, -1, N * sizeof *data);
+        good_calls = good;
+        CHECK_CLASS(MPI_File_read_at(f, 0, data, N, MPI_INT, &st), MPI_ERR_CONVERSION);
+        MPI_Get_count(&st, MPI_INT, &n);
+        CHECK(good == 0 ? n == 0 : n > 0 && n < N);
+        for (int i = 0; i < N; i++) {
+            CHECK_EQ(data[i], i < n ? 0 : -1);
+        }
+    }
+    OK(MPI_File_close(&f));
+    free(bytes);
+    free(data);
+}
+
 int main(void)
 {
     io_start("io-reps");
@@ -460,6 +522,7 @@ int main(void)
     OK(MPI_Register_datarep_c("nothing", MPI_CONVERSION_FN_NULL_C, MPI_CONVERSION_FN_NULL_C, narrow_extent,
                               NULL));
     OK(MPI_Register_datarep("digits", from_text_small, to_text_small, extent_of, &calls));
+    OK(MPI_Register_datarep("digits at times", from_text_at_times, to_text_at_times, extent_of, &calls));
     OK(MPI_Register_datarep_c("digits, large", from_text, to_text, extent_of, &calls));
     CHECK_EQ(class_of(MPI_Register_datarep("digits", from_text_small, to_text_small, extent_of, &calls)),
              MPI_ERR_DUP_DATAREP);
@@ -482,6 +545,7 @@ int main(void)
     no_function("narrow", true);
     no_function("nothing", false);
     native_direction();
+    failing_functions();
     MPI_Finalize();
     return 0;
 }
