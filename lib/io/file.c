@@ -99,24 +99,85 @@ static int check_kind(const char *name)
     return known && S_ISSOCK(st.st_mode) ? refuse_stream(name, "a socket") : 0;
 }
 
-/* Opens the file for this rank; `makes`: CREATE, EXCL and DELETE_ON_CLOSE count. */
-static int open_here(struct hl_file *f, const struct hl_file_ask *ask, bool makes)
+/* What rank 0 knows of a file that all ranks open. */
+struct file_making {
+    bool made;    /* by this rank */
+    bool lent;    /* the owner got permission to read and write, which the file shall not keep */
+    mode_t perms; /* that it shall have */
+};
+
+static int open_by_flags(const struct hl_file *f, int flags, const struct hl_info *info)
+{
+    int fd;
+
+    do {
+        fd = open(f->name, flags | O_CLOEXEC | O_NOCTTY, permissions(info));
+    } while (fd < 0 && errno == EINTR);
+    return fd;
+}
+
+/* Makes the file, or opens that which is there. Who makes a file may write to it, but the other ranks, which
+ * find it, need the permissions. */
+static void make_or_open(struct hl_file *f, const struct hl_file_ask *ask, int flags, struct file_making *m)
+{
+    struct stat st;
+
+    f->fd = open_by_flags(f, flags | O_CREAT | O_EXCL, ask->info);
+    m->made = f->fd >= 0;
+    if (!m->made && (f->amode & MPI_MODE_EXCL) == 0) {
+        f->fd = open_by_flags(f, flags | O_CREAT, ask->info);
+    }
+    if (m->made && f->comm->size > 1 && fstat(f->fd, &st) == 0 && (~st.st_mode & 0600) != 0) {
+        m->perms = st.st_mode & 07777;
+        m->lent = fchmod(f->fd, m->perms | 0600) == 0; /* if not, the others tell */
+    }
+}
+
+static int take_permissions(const struct hl_file *f, const struct file_making *m)
+{
+    return !m->lent || fchmod(f->fd, m->perms) == 0 ? 0
+                                                    : hl_io_refused("setting permissions", f->name, errno);
+}
+
+/* 0 if `path` names the open file, -1 if another one; else errno. */
+static int compare_path(const struct hl_file *f, const char *path, struct stat *file)
+{
+    struct stat there;
+
+    if (fstat(f->fd, file) != 0 || lstat(path, &there) != 0) {
+        return errno;
+    }
+    return file->st_dev == there.st_dev && file->st_ino == there.st_ino ? 0 : -1;
+}
+
+/* Deletes the file that this rank has made, unless somebody has data in it. */
+static void undo_making(const struct hl_file *f)
+{
+    struct stat file;
+
+    if (compare_path(f, f->name, &file) == 0 && file.st_size == 0) {
+        unlink(f->name);
+    }
+}
+
+/* Opens the file for this rank. `m`: it is rank 0, for which CREATE, EXCL and DELETE_ON_CLOSE count; else
+ * NULL. */
+static int open_here(struct hl_file *f, const struct hl_file_ask *ask, struct file_making *m)
 {
     struct stat st;
     int flags = (f->amode & MPI_MODE_RDWR) != 0     ? O_RDWR
                 : (f->amode & MPI_MODE_WRONLY) != 0 ? O_WRONLY
                                                     : O_RDONLY;
-
-    if (makes && (f->amode & MPI_MODE_CREATE) != 0) {
-        flags |= O_CREAT | ((f->amode & MPI_MODE_EXCL) != 0 ? O_EXCL : 0);
-    }
     int err = check_kind(f->name);
+
     if (err != 0) {
         return err;
     }
-    do {
-        f->fd = open(f->name, flags | O_CLOEXEC | O_NOCTTY, permissions(ask->info));
-    } while (f->fd < 0 && errno == EINTR);
+    if (m != NULL && (f->amode & MPI_MODE_CREATE) != 0) {
+        make_or_open(f, ask, flags, m);
+    } else {
+        f->fd = open_by_flags(f, flags, NULL);
+    }
     if (f->fd < 0) {
         return hl_io_refused("opening", f->name, errno);
     }
@@ -126,7 +187,7 @@ static int open_here(struct hl_file *f, const struct hl_file_ask *ask, bool make
     if (lseek(f->fd, 0, SEEK_CUR) < 0 && errno == ESPIPE) {
         return refuse_stream(f->name, isatty(f->fd) ? "a terminal" : "this device");
     }
-    if (makes && (f->amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
+    if (m != NULL && (f->amode & MPI_MODE_DELETE_ON_CLOSE) != 0) {
         f->path = realpath(f->name, NULL);
         return f->path != NULL ? 0 : hl_io_refused("finding the place", f->name, errno);
     }
@@ -184,9 +245,9 @@ static int begin_at_end(struct hl_file *f)
     return hl_io_agree(f->comm, err);
 }
 
-static int make_pointer(struct hl_file *f)
+static int make_pointer(struct hl_file *f, int err)
 {
-    int err = hl_io_agree(f->comm, hl_counter_make(f->comm, &f->shared));
+    err = hl_io_agree(f->comm, err == 0 ? hl_counter_make(f->comm, &f->shared) : err);
     if (err != 0 || f->comm->size == 1) {
         return err;
     }
@@ -198,14 +259,20 @@ static int make_pointer(struct hl_file *f)
 static int open_all(struct hl_file *f, const struct hl_file_ask *ask, int err)
 {
     bool first = f->comm->rank == 0;
+    struct file_making m = {.made = false};
 
-    err = hl_io_agree(f->comm, err == 0 && first ? open_here(f, ask, true) : err);
+    err = hl_io_agree(f->comm, err == 0 && first ? open_here(f, ask, &m) : err);
     if (err == 0) {
-        err = hl_io_agree(f->comm, first ? 0 : open_here(f, ask, false));
+        err = hl_io_agree(f->comm, first ? 0 : open_here(f, ask, NULL));
     }
-    err = err == 0 ? make_pointer(f) : err;
+    int lent = take_permissions(f, &m);
+    err = err == 0 ? make_pointer(f, lent) : err;
     err = err == 0 ? hl_file_set_hints(f, 0, ask->info) : err;
-    return err == 0 && (f->amode & MPI_MODE_APPEND) != 0 ? begin_at_end(f) : err;
+    err = err == 0 && (f->amode & MPI_MODE_APPEND) != 0 ? begin_at_end(f) : err;
+    if (err != 0 && m.made) {
+        undo_making(f);
+    }
+    return err;
 }
 
 int hl_file_open(struct hl_comm *comm, const struct hl_file_ask *ask, struct hl_file **made)
@@ -257,15 +324,13 @@ int hl_file_may_close(struct hl_file *f)
  * file can have its inode number. */
 static int check_path(const struct hl_file *f)
 {
-    struct stat file, there;
+    struct stat file;
+    int rc = compare_path(f, f->path, &file);
 
-    if (fstat(f->fd, &file) != 0 || lstat(f->path, &there) != 0) {
-        return hl_io_refused("deleting", f->path, errno);
-    }
-    return file.st_dev == there.st_dev && file.st_ino == there.st_ino
-               ? 0
-               : hl_err_say(HL_ERR_NO_SUCH_FILE, "another file has the place of the one to delete: '%.300s'",
-                            f->path);
+    return rc > 0   ? hl_io_refused("deleting", f->path, rc)
+           : rc < 0 ? hl_err_say(HL_ERR_NO_SUCH_FILE,
+                                 "another file has the place of the one to delete: '%.300s'", f->path)
+                    : 0;
 }
 
 int hl_file_close(struct hl_file *f)

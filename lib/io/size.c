@@ -1,6 +1,7 @@
 /* Operations on a whole file: its size, its mode, its pointers. */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -65,14 +66,39 @@ static int truncate_to(int fd, int64_t size)
     return rc == 0 ? 0 : errno;
 }
 
+#define ZEROS ((int64_t)1 << 20)
+
+/* Writes zeros behind the end of the file, up to byte `size`. */
+static int write_zeros(int fd, int64_t size)
+{
+    struct stat st = {0};
+    int error = fstat(fd, &st) != 0 ? errno : 0;
+    char *zeros = calloc(1, (size_t)ZEROS);
+
+    error = error == 0 && zeros == NULL ? ENOMEM : error;
+    for (int64_t at = st.st_size; error == 0 && at < size;) {
+        int64_t left = size - at;
+        ssize_t n = pwrite(fd, zeros, (size_t)(left < ZEROS ? left : ZEROS), at);
+        error = n > 0 ? 0 : n == 0 ? EIO : errno == EINTR ? 0 : errno;
+        at += n > 0 ? n : 0;
+    }
+    free(zeros);
+    return error;
+}
+
+/* posix_fallocate would read and write back what is there where the file system has no such call; but other
+ * ranks may write there, and the file may be open for writing only. */
 static int allocate_file(int fd, int64_t size)
 {
-    int error;
+    int rc;
 
     do {
-        error = size > 0 ? posix_fallocate(fd, 0, size) : 0;
-    } while (error == EINTR);
-    return error;
+        rc = size > 0 ? fallocate(fd, 0, 0, size) : 0;
+    } while (rc != 0 && errno == EINTR);
+    if (rc == 0) {
+        return 0;
+    }
+    return errno == EOPNOTSUPP || errno == ENOSYS ? write_zeros(fd, size) : errno;
 }
 
 int hl_file_set_size(struct hl_file *f, int64_t size)
