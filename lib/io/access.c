@@ -113,16 +113,6 @@ static int set_lock(struct hl_file *f, short type, int64_t first, int64_t len)
     return rc == 0 ? 0 : hl_io_refused("locking a range", f->name, errno);
 }
 
-static int range_of(const struct hl_io_job *j, int64_t *first, int64_t *len)
-{
-    int64_t last = 0;
-    int err = hl_view_byte(j->view, j->at, first);
-
-    err = err == 0 ? hl_view_byte(j->view, j->at + j->bytes - 1, &last) : err;
-    *len = last - *first + 1;
-    return err;
-}
-
 static int run_job(struct hl_file *f, const struct hl_io_call *c, const struct hl_io_job *j, int64_t *bytes)
 {
     struct hl_io_move m;
@@ -144,17 +134,17 @@ static int run_job(struct hl_file *f, const struct hl_io_call *c, const struct h
 
 static int run_alone(struct hl_file *f, const struct hl_io_call *c, const struct hl_io_job *j, int64_t *bytes)
 {
-    int64_t first = 0, len = 0;
-    int err = range_of(j, &first, &len);
+    int64_t first = 0, end = 0;
+    int err = hl_view_range(j->view, j->at, j->bytes, &first, &end);
 
     if (err != 0) {
         return err;
     }
     hl_mutex_lock(&f->one);
-    err = set_lock(f, c->write ? F_WRLCK : F_RDLCK, first, len);
+    err = set_lock(f, c->write ? F_WRLCK : F_RDLCK, first, end - first);
     if (err == 0) {
         err = run_job(f, c, j, bytes);
-        int left = set_lock(f, F_UNLCK, first, len);
+        int left = set_lock(f, F_UNLCK, first, end - first);
         err = err != 0 ? err : left;
     }
     hl_mutex_unlock(&f->one);

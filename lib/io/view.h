@@ -17,6 +17,7 @@ struct hl_view {
     const struct hl_rep *rep;
     struct hl_type *tile; /* the filetype with the sizes that data have in the file; committed */
     int64_t unit;         /* bytes of an etype in the file */
+    bool apart;           /* blocks of a tile do not overlap; tiles may, and may lie between each other */
 };
 
 /* The arguments of a view; types are committed. */
@@ -29,7 +30,8 @@ struct hl_view_ask {
 
 /* Makes a view with one reference; it takes references to the types. HL_ERR_ARG: the filetype is not made of
  * etypes, `disp` is negative, or the etype is empty. HL_ERR_IO: the filetype's data are not in the order of
- * the file. HL_ERR_NO_MEM; errors of the representation. */
+ * the file, in memory or by the sizes that they have in the file. HL_ERR_NO_MEM; errors of the
+ * representation. */
 int hl_view_make(const struct hl_view_ask *ask, struct hl_view **made);
 
 /* True if each block of data begins after the one before it (with `apart`: after its end), and none before
@@ -56,8 +58,12 @@ HL_INLINE int64_t hl_view_place(const char *addr)
 /* The place in the file of byte `at` of the view. Errors of hl_view_walk. */
 int hl_view_byte(const struct hl_view *v, int64_t at, int64_t *place);
 
-/* Number of etypes of the view before the first one that begins at or after byte `size` of the file. Errors
- * of hl_view_walk. */
+/* The bytes of the file from *first up to *end that hold bytes [at, at + bytes) of the view, at least one;
+ * holes, and what other parts of the view hold, between them. Errors of hl_view_walk. */
+int hl_view_range(const struct hl_view *v, int64_t at, int64_t bytes, int64_t *first, int64_t *end);
+
+/* Number of etypes of the view before the first one that begins at or after byte `size` of the file; of one
+ * tile, if all tiles begin at one place and have none. HL_ERR_ARG: too many; HL_ERR_NO_MEM. */
 int hl_view_end(const struct hl_view *v, int64_t size, int64_t *etypes);
 
 /* Number of etypes that `count` elements of memory are in the file. HL_ERR_TYPE: no whole number;

@@ -514,6 +514,29 @@ static void failing_functions(void)
     free(data);
 }
 
+/* Numbers of 8 bytes that the view puts 4 bytes from each other, in bytes. */
+static void no_room_for_digits(void)
+{
+    MPI_File f = open_file();
+    MPI_Datatype t;
+
+    MPI_Type_create_hvector(2, 1, 4, MPI_INT, &t);
+    MPI_Type_commit(&t);
+    OK(MPI_File_set_view(f, 0, MPI_INT, t, "native", MPI_INFO_NULL));
+    CHECK_CLASS(MPI_File_set_view(f, 0, MPI_INT, t, "digits", MPI_INFO_NULL), MPI_ERR_IO);
+    MPI_Type_free(&t);
+    /* two numbers: 12 bytes in external32, and 16; a filetype of 16 is not made of such etypes there */
+    MPI_Datatype etype, whole;
+    etype = structure(2, (int[]){1, 1}, (MPI_Aint[]){0, 8}, (MPI_Datatype[]){MPI_LONG, MPI_INT64_T});
+    MPI_Type_contiguous(2, MPI_INT64_T, &whole);
+    MPI_Type_commit(&whole);
+    OK(MPI_File_set_view(f, 0, etype, whole, "native", MPI_INFO_NULL));
+    CHECK_CLASS(MPI_File_set_view(f, 0, etype, whole, "external32", MPI_INFO_NULL), MPI_ERR_ARG);
+    MPI_Type_free(&etype);
+    MPI_Type_free(&whole);
+    OK(MPI_File_close(&f));
+}
+
 int main(void)
 {
     io_start("io-reps");
@@ -546,6 +569,7 @@ int main(void)
     no_function("nothing", false);
     native_direction();
     failing_functions();
+    no_room_for_digits();
     MPI_Finalize();
     return 0;
 }
