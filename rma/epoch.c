@@ -152,16 +152,16 @@ static void set_mode(struct hl_epoch *e, uint32_t mode)
     bool all = (mode & (HL_EPOCH_FENCE | HL_EPOCH_ALL)) != 0;
     /* relaxed, all four: the user orders this call before other threads' operations. */
     hl_a32_store_relaxed(&e->mode, mode);
-    hl_a64_store_relaxed(&e->reach, all ? e->open_reach : 0);
-    hl_a64_store_relaxed(&e->words, all ? e->open_words : 0);
-    hl_a32_store_relaxed(&e->fenced, mode == HL_EPOCH_ALL ? e->fence_only : 0);
+    hl_a64_store_relaxed(&e->limit, all ? e->open_limit : 0);
+    hl_a64_store_relaxed(&e->limit8, all ? e->open_limit8 : 0);
+    hl_a32_store_relaxed(&e->flush_is_fence, mode == HL_EPOCH_ALL ? e->fence_only : 0);
 }
 
-void hl_epoch_unfence(struct hl_epoch *e)
+void hl_epoch_flush_is_more(struct hl_epoch *e)
 {
     hl_mutex_lock(&e->mutex);
     e->fence_only = 0;
-    hl_a32_store_relaxed(&e->fenced, 0); /* relaxed: a flush that misses it counts as earlier. */
+    hl_a32_store_relaxed(&e->flush_is_fence, 0); /* relaxed: a flush that misses it counts as earlier. */
     hl_mutex_unlock(&e->mutex);
 }
 
@@ -293,7 +293,7 @@ int hl_epoch_drop(struct hl_epoch *e)
 }
 
 /* Which epoch is open that forbids a fence, a start or MPI_Win_free, in words; NULL: none. */
-static const char *epoch_words(const struct hl_epoch *e)
+static const char *open_epoch_text(const struct hl_epoch *e)
 {
     switch (hl_epoch_mode_of(e)) {
     case HL_EPOCH_ALL:
@@ -311,7 +311,7 @@ int hl_epoch_fence(struct hl_epoch *e, bool open)
 {
     int rc = 0;
     hl_mutex_lock(&e->mutex);
-    const char *busy = epoch_words(e);
+    const char *busy = open_epoch_text(e);
     if (busy != NULL) {
         rc = hl_err_say(HL_ERR_RMA_SYNC, "%s", busy);
     } else {
@@ -339,7 +339,7 @@ int hl_epoch_start(struct hl_epoch *e, const int *targets, int n)
     int rc = 0;
     hl_mutex_lock(&e->mutex);
     if ((hl_epoch_mode_of(e) & ~(uint32_t)HL_EPOCH_FENCE) != 0) {
-        rc = hl_err_say(HL_ERR_RMA_SYNC, "%s", epoch_words(e));
+        rc = hl_err_say(HL_ERR_RMA_SYNC, "%s", open_epoch_text(e));
         n = 0;
     }
     for (int i = 0; i < n && rc == 0; i++) {
@@ -398,7 +398,7 @@ void hl_epoch_conceal(struct hl_epoch *e)
 const char *hl_epoch_busy(struct hl_epoch *e)
 {
     hl_mutex_lock(&e->mutex);
-    const char *busy = epoch_words(e);
+    const char *busy = open_epoch_text(e);
     hl_mutex_unlock(&e->mutex);
     return busy;
 }

@@ -47,19 +47,19 @@ struct hl_epoch_table {
 };
 
 struct hl_epoch {
-    hl_a64 reach;     /* open_reach under FENCE and ALL, else 0; atomic, changed under mutex */
-    hl_a64 words;     /* open_words under FENCE and ALL, else 0; atomic, changed under mutex */
-    hl_a32 fenced;    /* fence_only under ALL, else 0; atomic, changed under mutex */
-    hl_a32 mode;      /* enum hl_epoch_mode; atomic, changed under mutex */
-    hl_a32 moves;     /* odd while entries move; atomic, changed under mutex */
-    hl_aptr table;    /* struct hl_epoch_table; atomic, changed under mutex */
-    uint32_t count;   /* entries; guarded by mutex */
-    uint32_t all_how; /* how lock_all was called; guarded by mutex */
-    int exposed;      /* my rank + 1 from post to wait, else 0; guarded by mutex */
+    hl_a64 limit;          /* open_limit under FENCE and ALL, else 0; atomic, changed under mutex */
+    hl_a64 limit8;         /* open_limit8 under FENCE and ALL, else 0; atomic, changed under mutex */
+    hl_a32 flush_is_fence; /* fence_only under ALL, else 0; atomic, changed under mutex */
+    hl_a32 mode;           /* enum hl_epoch_mode; atomic, changed under mutex */
+    hl_a32 moves;          /* odd while entries move; atomic, changed under mutex */
+    hl_aptr table;         /* struct hl_epoch_table; atomic, changed under mutex */
+    uint32_t count;        /* entries; guarded by mutex */
+    uint32_t all_how;      /* how lock_all was called; guarded by mutex */
+    int exposed;           /* my rank + 1 from post to wait, else 0; guarded by mutex */
     /* Set when the window is made, before its first epoch (see win.h, the short way). fence_only is guarded
      * by mutex later. */
     uint32_t fence_only;
-    uint64_t open_reach, open_words;
+    uint64_t open_limit, open_limit8;
     struct hl_mutex mutex;
 };
 
@@ -77,24 +77,24 @@ HL_INLINE uint32_t hl_epoch_mode_of(const struct hl_epoch *e)
 }
 
 /* The displacement below which operations on any target may go the short way; 0: none may. */
-HL_INLINE uint64_t hl_epoch_reach(const struct hl_epoch *e)
+HL_INLINE uint64_t hl_epoch_limit(const struct hl_epoch *e)
 {
     /* relaxed: the user orders it, like the mode. */
-    return hl_a64_load_relaxed(&e->reach);
+    return hl_a64_load_relaxed(&e->limit);
 }
 
 /* The displacement below which operations on 8 bytes of any target may go the short way; 0: none may. */
-HL_INLINE uint64_t hl_epoch_reach8(const struct hl_epoch *e)
+HL_INLINE uint64_t hl_epoch_limit8(const struct hl_epoch *e)
 {
     /* relaxed: the user orders it, like the mode. */
-    return hl_a64_load_relaxed(&e->words);
+    return hl_a64_load_relaxed(&e->limit8);
 }
 
 /* Is a flush of any target nothing but a fence? */
 HL_INLINE bool hl_epoch_flush_is_fence(const struct hl_epoch *e)
 {
     /* relaxed: the user orders it, like the mode. */
-    return hl_a32_load_relaxed(&e->fenced) != 0;
+    return hl_a32_load_relaxed(&e->flush_is_fence) != 0;
 }
 
 /* May operations on `target` be issued? */
@@ -164,7 +164,7 @@ void hl_epoch_settle(struct hl_epoch *e, int target, int error);
 int hl_epoch_drop(struct hl_epoch *e);
 
 /* From now on hl_epoch_flush_is_fence is false: a flush is more than a fence. Any thread. */
-void hl_epoch_unfence(struct hl_epoch *e);
+void hl_epoch_flush_is_more(struct hl_epoch *e);
 
 /* Enters (open) or leaves a fence epoch. HL_ERR_RMA_SYNC while anything is locked, started or exposed. */
 int hl_epoch_fence(struct hl_epoch *e, bool open);

@@ -19,7 +19,7 @@ struct hl_target_addr {
 HL_INLINE bool hl_is_open(const struct hl_win *w, int target, int64_t disp, int64_t count,
                           const uint8_t *size, struct hl_target_addr *target_addr)
 {
-    if (HL_UNLIKELY((uint64_t)disp >= hl_epoch_reach(&w->epoch))) { /* negative ones, too */
+    if (HL_UNLIKELY((uint64_t)disp >= hl_epoch_limit(&w->epoch))) { /* negative ones, too */
         return false;
     }
     uint64_t at = (uint64_t)disp * w->scale; /* below all.size */
@@ -109,7 +109,7 @@ HL_INLINE int hl_move(void *origin, int64_t origin_count, MPI_Datatype origin_ty
     }
     /* One element of 8 bytes: the general case below with a known length. */
     if (HL_LIKELY(target_count == 1 && hl_type_dense[type] == 8 &&
-                  (uint64_t)disp < hl_epoch_reach8(&w->epoch))) {
+                  (uint64_t)disp < hl_epoch_limit8(&w->epoch))) {
         uint64_t where = w->targets[target].where + (uint64_t)disp * w->scale;
         if (HL_UNLIKELY((where & HL_TARGET_UNMAPPED) != 0)) {
             return how->far(origin, 8, how->func, target, where, target_count, tail);

@@ -36,7 +36,7 @@ void hl_win_mark_acc(struct hl_win *w, int target)
         /* full: no thread's mark is lost; nothing else is ordered by it. */
     } while (!hl_a64_cas_full(hl_win_acc_word(w, target), &old, now));
     hl_a8_store_relaxed(&w->mixes, 1); /* relaxed: only this thread's own accumulates matter */
-    hl_lane_last.reach = 0;            /* the next put must take a way that looks at the word */
+    hl_lane_last.limit = 0;            /* the next put must take a way that looks at the word */
     hl_lane_last.target = -1;
 }
 

@@ -27,7 +27,7 @@ HL_INLINE void remember_put(struct hl_win *w, int target, int64_t count, MPI_Dat
     hl_lane_remember((struct hl_lane_last){.win = w,
                                            .type = (uintptr_t)type,
                                            .count = (int)count,
-                                           .reach = w->epoch.open_words,
+                                           .limit = w->epoch.open_limit8,
                                            .unit = w->scale,
                                            .addr = w->targets[target].where & ~HL_TARGET_BITS,
                                            .token = hl_win_token(w, target),
@@ -87,7 +87,7 @@ HL_INLINE bool is_again(const void *origin, int64_t origin_count, MPI_Datatype o
 {
     return (const void *)tail.win == hl_lane_last.win && (uintptr_t)origin_type == hl_lane_last.type &&
            origin_type == tail.target_type && origin_count == hl_lane_last.count &&
-           target_count == hl_lane_last.count && origin != NULL && (uint64_t)disp < hl_lane_last.reach;
+           target_count == hl_lane_last.count && origin != NULL && (uint64_t)disp < hl_lane_last.limit;
 }
 
 HL_INLINE int get_now(void *origin, size_t len, const char *func, int target, uint64_t where,

@@ -94,7 +94,7 @@ void hl_win_bereave(int world)
             if (target >= 0 && !hl_target_is_far(&w->targets[target])) {
                 hl_a8_store_relaxed(&w->news, 1);  /* relaxed: a flush that misses it counts as earlier. */
                 hl_a8_store_relaxed(&w->waits, 1); /* relaxed: a flush that misses it counts as earlier. */
-                hl_epoch_unfence(&w->epoch);
+                hl_epoch_flush_is_more(&w->epoch);
             }
         }
     }

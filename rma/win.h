@@ -73,8 +73,8 @@ struct hl_win_ctl {
 /* The user's window. Once it is made fields are read-only, except those whose comment says otherwise.
  *
  * THE SHORT WAY (fast.h) reads the first cache line of the window and the target's record, nothing else. One
- * word opens it, epoch.reach: an operation goes the short way when its displacement is below that word. The
- * word is 0 unless every target may be accessed now (epoch.c). It is always 0 in windows whose open_reach is
+ * word opens it, epoch.limit: an operation goes the short way when its displacement is below that word. The
+ * word is 0 unless every target may be accessed now (epoch.c). It is always 0 in windows whose open_limit is
  * 0: those with `detour` set, those whose targets differ in size or unit, and all in checked_mode. A kind of
  * window or a mode that needs more than "check, then copy or hand to a lane" sets `detour` before
  * hl_win_reach_all, so that it costs the others nothing. */

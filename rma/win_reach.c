@@ -152,8 +152,8 @@ static int store_extents(struct hl_win *w, const struct win_card *cards)
     if (uniform) {
         bool open = !w->detour && !HL_CHECKED;
         w->scale = w->all.unit;
-        w->epoch.open_reach = open ? (w->all.size + w->all.unit - 1) / w->all.unit : 0;
-        w->epoch.open_words = open && w->all.size >= 8 ? (w->all.size - 8) / w->all.unit + 1 : 0;
+        w->epoch.open_limit = open ? (w->all.size + w->all.unit - 1) / w->all.unit : 0;
+        w->epoch.open_limit8 = open && w->all.size >= 8 ? (w->all.size - 8) / w->all.unit + 1 : 0;
         return 0;
     }
     w->extents = malloc((size_t)w->size * sizeof *w->extents);

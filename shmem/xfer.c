@@ -220,7 +220,7 @@ static void remember_word_put(const struct hl_xfer *x, const void *dest)
     if (part != NULL && part->len >= 8) {
         hl_lane_remember((struct hl_lane_last){.win = part->base,
                                                .type = LAST_IS_SYM,
-                                               .reach = part->len - 7,
+                                               .limit = part->len - 7,
                                                .unit = 1,
                                                .addr = x->addr - (uint64_t)((const char *)dest - part->base),
                                                .token = x->token,
@@ -262,7 +262,7 @@ void hl_shmem_put_word(const struct hl_ctx *ctx, void *dest, uint64_t bits, size
                        const char *func)
 {
     uint64_t at = (uint64_t)((uintptr_t)dest - (uintptr_t)hl_lane_last.win);
-    if (HL_UNLIKELY(pe != hl_lane_last.target || at >= hl_lane_last.reach || len != 8 ||
+    if (HL_UNLIKELY(pe != hl_lane_last.target || at >= hl_lane_last.limit || len != 8 ||
                     hl_lane_last.type != LAST_IS_SYM || hl_shmem_lane(ctx) != NULL)) {
         put_word_anew(ctx, dest, bits, len, pe, func);
         return;

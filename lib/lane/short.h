@@ -155,7 +155,7 @@ HL_INLINE void hl_lane_remember(struct hl_lane_last last)
 
 enum hl_lane_again { HL_AGAIN_DONE, HL_AGAIN_WAKE, HL_AGAIN_TAKEN, HL_AGAIN_HELD };
 
-/* Puts 8 bytes at a displacement that is below hl_lane_last.reach, where the thread's last put went. All that
+/* Puts 8 bytes at a displacement that is below hl_lane_last.limit, where the thread's last put went. All that
  * was checked for the last put still holds if the lane's chain takes such records: the token belongs to one
  * window only, and the end of an epoch sends all chains.
  *

@@ -255,12 +255,12 @@ extern HL_THREAD_LOCAL uint32_t hl_lane_preferred;
 struct hl_lane_last {
     const void *win;
     uintptr_t type;
-    uint64_t reach; /* number of displacements at which 8 bytes lie in the target's window */
+    uint64_t limit; /* number of displacements at which 8 bytes lie in the target's window */
     /* bytes per displacement; address of displacement 0 */
     uint64_t unit, addr;
     uint64_t token;
     struct hl_lane *lane;
-    int target; /* -1, and reach is 0: nothing is remembered */
+    int target; /* -1, and limit is 0: nothing is remembered */
     int count;  /* elements */
 };
 
