@@ -84,7 +84,7 @@ static int tell_member(struct hl_win *w, enum hl_wire_op op, int peer, bool fail
     }
     size_t at = 2 * (size_t)hl_job.node_rank + (op == HL_WIRE_POST ? HL_ACCESS : HL_EXPOSURE);
     /* release: what I did before; pairs with the acquire in take_in_notes. */
-    hl_a64_store_release(&hl_target_ctl(t)->words[at], number << 1 | failed);
+    hl_a64_store_release(&hl_target_ctl(t)->notes[at], number << 1 | failed);
     hl_prog_wake_peer(hl_job_node_of(peer));
     return 0;
 }
@@ -100,7 +100,7 @@ static void take_in_notes(struct hl_win *w, enum hl_side side)
         }
         size_t at = 2 * (size_t)node_rank + side;
         /* acquire: what the peer did before; pairs with the release in tell_member. */
-        uint64_t word = hl_a64_load_acquire(&hl_win_ctl(w)->words[at]);
+        uint64_t word = hl_a64_load_acquire(&hl_win_ctl(w)->notes[at]);
         /* relaxed, twice: only the thread that waits for this side uses the word. */
         if (word != hl_a64_load_relaxed(&p->seen[at]) &&
             hl_pairs_arrive(p, side, peer, word >> 1, (word & 1) != 0) >= 0) {

@@ -64,9 +64,9 @@ struct hl_win_ctl {
     struct hl_near_lock acc; /* names the rank whose lock guards elements that no CPU instruction updates */
     hl_a32 holder;           /* for the watchdog: 1 + world rank that took the lock last; atomic, a hint */
     hl_a32 told;             /* some process of the node has said that a hint is broken; atomic */
-    hl_a64 words[]; /* [2 * node rank + enum hl_side]: the newest post or complete of that peer: twice its
+    hl_a64 notes[]; /* [2 * node rank + enum hl_side]: the newest post or complete of that peer: twice its
                      * number, + 1 when the peer gave up (pscw.c); atomic, written by the peer */
-    /* Behind the words: hl_a8 holds[2][size of the window] (hl_win_holds), atomic; in checked_mode then what
+    /* Behind the notes: hl_a8 holds[2][size of the window] (hl_win_holds), atomic; in checked_mode then what
      * the rank shows of its operations (conflict.c). */
 };
 
@@ -176,7 +176,7 @@ HL_INLINE struct hl_win_ctl *hl_target_ctl(const struct hl_target *t)
  * missing when it did. */
 HL_INLINE hl_a8 *hl_win_holds(const struct hl_win_ctl *ctl)
 {
-    return (hl_a8 *)(uintptr_t)&ctl->words[2 * hl_job.node_size];
+    return (hl_a8 *)(uintptr_t)&ctl->notes[2 * hl_job.node_size];
 }
 
 /* Bytes of the control block of a window over `size` ranks, without those that checked_mode adds. */

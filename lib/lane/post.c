@@ -206,7 +206,7 @@ HL_INLINE bool post_at_once(struct hl_lane *lane, const struct hl_xfer *x, bool 
     struct hl_xfer copy;
     if (copies) {
         copy = *x;
-        copy.buf = memcpy(&lane->words[slot - lane->slots], x->buf, x->len);
+        copy.buf = memcpy(&lane->copied[slot - lane->slots], x->buf, x->len);
     }
     if (HL_UNLIKELY(post_rma(lane, way, slot, copies ? &copy : x, reads) != 0)) {
         slot->open = 0; /* nothing was posted */

@@ -209,7 +209,7 @@ struct hl_lane {
     HL_ALIGNED_LINE hl_aptr
         ways; /* struct hl_way_table. atomic: release by the leaseholder, acquire by flushing threads */
     HL_ALIGNED_LINE struct hl_slot slots[HL_SLOTS];
-    uint64_t words[HL_SLOTS]; /* the data of slot i, when its operation writes a word that was copied */
+    uint64_t copied[HL_SLOTS]; /* the data of slot i, when its operation writes a word that was copied */
 };
 
 struct hl_pool {
