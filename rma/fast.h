@@ -72,10 +72,10 @@ struct hl_mover {
     enum hl_dir dir;
     const char *func;
     hl_mover_fn *any; /* the way between: hl_move_apart */
-    hl_mover_fn *all; /* the long way: hl_win_xfer */
+    hl_mover_fn *all; /* the long way: hl_win_move */
     int (*copy)(void *origin, void *theirs, size_t len);
-    int (*far)(void *origin, size_t len, const char *func, int target, uint64_t where, int64_t count,
-               struct hl_tail tail);
+    int (*unmapped)(void *origin, size_t len, const char *func, int target, uint64_t where, int64_t count,
+                    struct hl_tail tail);
 };
 
 struct hl_move_call {
@@ -87,8 +87,8 @@ int hl_move_nowhere(MPI_Win win, const char *func) HL_COLD;
 
 /* A put or get; six of its arguments are in registers. Does those with one predefined type and the same count
  * on both sides, to a place in an open epoch; all others jump to the way between. Returns MPI's code. */
-HL_INLINE int hl_move(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target, int64_t disp,
-                      int64_t target_count, struct hl_move_call call)
+HL_INLINE int hl_move_short(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target,
+                            int64_t disp, int64_t target_count, struct hl_move_call call)
 {
     const struct hl_mover *how = call.how;
     struct hl_win *w = hl_win_of(call.tail.win);
@@ -112,7 +112,7 @@ HL_INLINE int hl_move(void *origin, int64_t origin_count, MPI_Datatype origin_ty
                   (uint64_t)disp < hl_epoch_limit8(&w->epoch))) {
         uint64_t where = w->targets[target].where + (uint64_t)disp * w->scale;
         if (HL_UNLIKELY((where & HL_TARGET_UNMAPPED) != 0)) {
-            return how->far(origin, 8, how->func, target, where, target_count, tail);
+            return how->unmapped(origin, 8, how->func, target, where, target_count, tail);
         }
         char *there = (char *)(uintptr_t)where;
         hl_near_copy(how->dir == HL_PUT ? there : origin, how->dir == HL_PUT ? origin : there, 8);
@@ -124,7 +124,7 @@ HL_INLINE int hl_move(void *origin, int64_t origin_count, MPI_Datatype origin_ty
                         (MPI_Datatype)type, tail.win);
     }
     if (HL_UNLIKELY(!hl_target_addr_is_mapped(&s))) {
-        return how->far(origin, (size_t)s.len, how->func, target, s.where, target_count, tail);
+        return how->unmapped(origin, (size_t)s.len, how->func, target, s.where, target_count, tail);
     }
     return how->copy(origin, (char *)(uintptr_t)s.where, (size_t)s.len);
 }
@@ -146,7 +146,7 @@ HL_INLINE int hl_move_apart(void *origin, int64_t origin_count, MPI_Datatype ori
                         call.tail.win);
     }
     if (HL_UNLIKELY(!hl_target_addr_is_mapped(&s))) {
-        return how->far(origin, (size_t)s.len, how->func, target, s.where, target_count, call.tail);
+        return how->unmapped(origin, (size_t)s.len, how->func, target, s.where, target_count, call.tail);
     }
     char *there = (char *)(uintptr_t)s.where;
     if (HL_LIKELY(s.len == 8)) {

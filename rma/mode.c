@@ -30,7 +30,7 @@ static int perform(const struct hl_mode_job *job)
     case HL_JOB_CAS:
         return hl_cas_apply(&job->a, &job->span, job->compare);
     default:
-        return hl_win_move(&job->a.m, &job->span);
+        return hl_move_apply(&job->a.m, &job->span);
     }
 }
 

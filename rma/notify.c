@@ -60,7 +60,7 @@ static int find_notify_place(struct hl_win *w, int target, uint64_t at, struct h
 static int notify_near(const struct notify_call *n, const struct hl_target *flag)
 {
     uint64_t addr = flag->where & ~HL_TARGET_BITS, value = n->value;
-    int rc = hl_win_move(&n->m, &n->span);
+    int rc = hl_move_apply(&n->m, &n->span);
     if (rc == 0 && hl_target_is_mapped(flag)) {
         /* release: the data come before; pairs with the acquire in is_reached. */
         hl_a64_store_release((hl_a64 *)(uintptr_t)addr, value);
@@ -114,7 +114,7 @@ static int notify_eager(const struct notify_call *n, int64_t at)
 static int notify_after(const struct notify_call *n)
 {
     struct hl_win *w = n->m.win;
-    int rc = hl_win_move(&n->m, &n->span);
+    int rc = hl_move_apply(&n->m, &n->span);
     hl_lane_flush(hl_win_world(w, n->m.target), HL_REMOTE);
     /* relaxed: the flush has ordered it. */
     bool failed = hl_a32_load_relaxed(&w->errors[n->m.target]) != 0;

@@ -9,7 +9,7 @@
 
 /* May lanes reach the target now? If not, it is private memory of this node, or its lock must be taken
  * first. */
-HL_INLINE bool lanes_reach(const struct hl_win *w, int target)
+HL_INLINE bool may_go_by_lane(const struct hl_win *w, int target)
 {
     return hl_target_is_plain_far(&w->targets[target]) && hl_epoch_holds_at_once(&w->epoch, target);
 }
@@ -18,7 +18,7 @@ static HL_NOINLINE int move_slowly(struct hl_win *w, int target, const struct hl
 {
     struct hl_move m = {.win = w, .origin = x->buf, .target = target, .dir = dir};
     uint64_t at = x->addr - (w->targets[target].where & ~HL_TARGET_BITS);
-    return hl_win_far(&m, at, x->len);
+    return hl_move_unmapped(&m, at, x->len);
 }
 
 /* Notes this put, so that the thread's next one to the same target can go the same way. */
@@ -40,7 +40,7 @@ static HL_NOINLINE int put_direct(void *origin, size_t len, const char *func, in
                                   struct hl_win *w)
 {
     struct hl_xfer x = hl_xfer_to_far(w, target, &w->targets[target], where & ~HL_TARGET_BITS, origin, len);
-    int rc = HL_LIKELY(lanes_reach(w, target)) ? hl_lane_write(&x) : move_slowly(w, target, &x, HL_PUT);
+    int rc = HL_LIKELY(may_go_by_lane(w, target)) ? hl_lane_write(&x) : move_slowly(w, target, &x, HL_PUT);
     return hl_win_end((MPI_Win)(void *)w, func, rc);
 }
 
@@ -98,7 +98,7 @@ HL_INLINE int get_now(void *origin, size_t len, const char *func, int target, ui
         return MPI_SUCCESS;
     }
     struct hl_xfer x = hl_xfer_to_far(w, target, &w->targets[target], where & ~HL_TARGET_BITS, origin, len);
-    int rc = HL_LIKELY(lanes_reach(w, target)) ? hl_lane_read(&x) : move_slowly(w, target, &x, HL_GET);
+    int rc = HL_LIKELY(may_go_by_lane(w, target)) ? hl_lane_read(&x) : move_slowly(w, target, &x, HL_GET);
     return hl_win_end((MPI_Win)(void *)w, func, rc);
 }
 
@@ -149,7 +149,7 @@ HL_INLINE int move_anyhow(void *origin, int64_t origin_count, MPI_Datatype origi
                         .target_count = target_count,
                         .target_type = hl_win_type(HL_ARG_TARGET, call.tail.target_type),
                         .dir = call.how->dir};
-    return hl_win_end(call.tail.win, call.how->func, hl_win_xfer(&m));
+    return hl_win_end(call.tail.win, call.how->func, hl_win_move(&m));
 }
 
 /* One row for each call: its name here and for users, direction, and functions for mapped and other memory.
@@ -191,8 +191,8 @@ HL_INLINE int move_anew(void *origin, int64_t disp, const struct hl_mover *how)
     const struct hl_lane_last *l = &hl_lane_last;
     MPI_Datatype type = (MPI_Datatype)l->type;
     MPI_Win win = (MPI_Win)(uintptr_t)l->win;
-    return hl_move(origin, l->count, type, l->target, disp, l->count,
-                   (struct hl_move_call){{type, win}, how});
+    return hl_move_short(origin, l->count, type, l->target, disp, l->count,
+                         (struct hl_move_call){{type, win}, how});
 }
 
 typedef int put_rest_fn(void *origin, int64_t disp);
@@ -233,7 +233,7 @@ HL_INLINE int put_again(void *origin, int64_t disp, put_rest_fn *anew, put_rest_
     {                                                                                                        \
         return leave_lane(origin, disp, name##_anew);                                                        \
     }                                                                                                        \
-    WAY(name##_unlike, count_t, hl_move, &name##_how)                                                        \
+    WAY(name##_unlike, count_t, hl_move_short, &name##_how)                                                  \
     static HL_NOINLINE int name##_chained(void *origin, count_t origin_count, MPI_Datatype origin_type,      \
                                           int target, int64_t disp, count_t target_count,                    \
                                           MPI_Datatype target_type, MPI_Win win)                             \
@@ -260,8 +260,8 @@ int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_data
         return put_chained(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
                            target_datatype, win);
     }
-    return hl_move(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                   (struct hl_move_call){{target_datatype, win}, &put_how});
+    return hl_move_short(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                         (struct hl_move_call){{target_datatype, win}, &put_how});
 }
 
 HL_API(MPI_Put_c);
@@ -273,24 +273,24 @@ int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
         return put_c_chained(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
                              target_datatype, win);
     }
-    return hl_move(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                   (struct hl_move_call){{target_datatype, win}, &put_c_how});
+    return hl_move_short(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                         (struct hl_move_call){{target_datatype, win}, &put_c_how});
 }
 
 HL_API(MPI_Get);
 int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    return hl_move(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                   (struct hl_move_call){{target_datatype, win}, &get_how});
+    return hl_move_short(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                         (struct hl_move_call){{target_datatype, win}, &get_how});
 }
 
 HL_API(MPI_Get_c);
 int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank,
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
-    return hl_move(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                   (struct hl_move_call){{target_datatype, win}, &get_c_how});
+    return hl_move_short(origin_addr, origin_count, origin_datatype, target_rank, target_disp, target_count,
+                         (struct hl_move_call){{target_datatype, win}, &get_c_how});
 }
 
 /* ---- with a request ---- */
@@ -333,7 +333,7 @@ static int start_move(struct hl_move *m, const struct request_tail *tail, const 
     struct hl_req *r;
     int rc = !hl_is_address(tail->request) ? hl_win_null("request") : hl_win_request_begin(m, &r);
     if (rc == 0) {
-        rc = hl_win_xfer(m);
+        rc = hl_win_move(m);
         hl_win_request_end(m, rc);
     }
     if (rc == 0) {

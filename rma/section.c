@@ -39,7 +39,7 @@ static HL_NOINLINE int move(const char *func, void *origin, int target, int64_t 
     struct hl_move m = {.win = hl_win_of(win), .origin = origin, .target = target, .disp = disp, .dir = dir};
     struct hl_section rooms[2];
     int rc = describe_move(&m, sides, rooms);
-    rc = rc == 0 ? hl_win_xfer(&m) : rc;
+    rc = rc == 0 ? hl_win_move(&m) : rc;
     hl_section_end(&rooms[0]);
     hl_section_end(&rooms[1]);
     return hl_win_end(win, func, rc);

@@ -240,22 +240,22 @@ struct hl_move {
  * way (fast.h has the short one). The move is complete after the next flush, or when m->req is. Returns 0, or
  * what the checks found (HL_ERR_RANK, _COUNT, _TYPE, _DISP, _BUFFER, _RMA_RANGE, _RMA_SYNC, _RMA_CONFLICT,
  * _TRUNCATE, _WIN), or the lane's error. */
-int hl_win_xfer(const struct hl_move *m);
+int hl_win_move(const struct hl_move *m);
 
 /* Keeps a failed operation's error for the next flush of its target; of several the first one stays. */
 void hl_win_keep_error(struct hl_win *w, int target, int rc);
 
 /* Moves `len` contiguous bytes at offset `at` of a target that is not mapped; the arguments were checked. Of
- * m it reads win, origin, target, dir and req. Returns 0 or an error as hl_win_xfer. */
-int hl_win_far(const struct hl_move *m, uint64_t at, uint64_t len);
+ * m it reads win, origin, target, dir and req. Returns 0 or an error as hl_win_move. */
+int hl_move_unmapped(const struct hl_move *m, uint64_t at, uint64_t len);
 
 /* What a checked call touches: `at`, the displacement in bytes from the window's base, and bytes of data. */
 struct hl_span {
     int64_t at, len;
 };
 
-/* What hl_win_xfer does after its checks, with their result in `span`. */
-int hl_win_move(const struct hl_move *m, const struct hl_span *span);
+/* What hl_win_move does after its checks, with their result in `span`. */
+int hl_move_apply(const struct hl_move *m, const struct hl_span *span);
 
 /* Is the target's side one block of memory? If so, *at is the offset of its first byte in the window. */
 bool hl_move_target_block(const struct hl_move *m, const struct hl_span *span, int64_t *at);
@@ -302,7 +302,7 @@ HL_INLINE void hl_win_follow_acc(struct hl_win *w, int target)
 }
 
 /* Checks all arguments of a call; the error text names the first that is wrong. Fills *span. For
- * MPI_PROC_NULL as target it returns 0 and leaves *span alone. Errors as hl_win_xfer, but for those of lanes
+ * MPI_PROC_NULL as target it returns 0 and leaves *span alone. Errors as hl_win_move, but for those of lanes
  * and HL_ERR_RMA_CONFLICT. */
 int hl_win_check(const struct hl_move *m, struct hl_span *span);
 
@@ -387,11 +387,11 @@ void hl_win_end_rows(struct hl_win *w) HL_COLD;
  * covers it. `owner`: the node rank whose segment holds it, or -1. */
 void hl_win_overlay(const void *base, uint64_t len, int owner);
 
-/* Accumulate, Get_accumulate, Fetch_and_op: checks as hl_win_xfer, then updates element by element. Errors as
- * hl_win_xfer, and HL_ERR_OP. */
+/* Accumulate, Get_accumulate, Fetch_and_op: checks as hl_win_move, then updates element by element. Errors as
+ * hl_win_move, and HL_ERR_OP. */
 int hl_win_acc(const struct hl_acc *a);
 
-/* MPI_Compare_and_swap. Errors as hl_win_xfer; HL_ERR_TYPE also for types that the standard does not allow
+/* MPI_Compare_and_swap. Errors as hl_win_move; HL_ERR_TYPE also for types that the standard does not allow
  * here. */
 int hl_win_cas(const struct hl_acc *a, const void *compare);
 

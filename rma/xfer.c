@@ -175,7 +175,7 @@ bool hl_move_target_block(const struct hl_move *m, const struct hl_span *span, i
     return t->dense || (m->target_count == 1 && t->block);
 }
 
-int hl_win_move(const struct hl_move *m, const struct hl_span *span)
+int hl_move_apply(const struct hl_move *m, const struct hl_span *span)
 {
     char *mine;
     int64_t at;
@@ -192,7 +192,7 @@ int hl_win_move(const struct hl_move *m, const struct hl_span *span)
     return near ? move_layout(m, span, &g) : move_spans(m, span);
 }
 
-int hl_win_xfer(const struct hl_move *m)
+int hl_win_move(const struct hl_move *m)
 {
     struct hl_span span;
     int rc = hl_win_check(m, &span);
@@ -204,10 +204,10 @@ int hl_win_xfer(const struct hl_move *m)
     if (rc == 0 && HL_UNLIKELY(m->win->detour)) {
         return hl_mode_issue(&(struct hl_mode_job){.kind = HL_JOB_MOVE, .span = span, .a.m = *m});
     }
-    return rc != 0 ? rc : hl_win_move(m, &span);
+    return rc != 0 ? rc : hl_move_apply(m, &span);
 }
 
-int hl_win_far(const struct hl_move *m, uint64_t at, uint64_t len)
+int hl_move_unmapped(const struct hl_move *m, uint64_t at, uint64_t len)
 {
     int rc = hl_target_is_far(&m->win->targets[m->target]) ? hl_win_take_lock(m->win, m->target) : 0;
     return rc != 0 ? rc : move_block(m, (int64_t)at, m->origin, len);

@@ -22,12 +22,12 @@ OPTIONS = ("-O0", "-DNDEBUG", "-Dalways_inline=unused")
 GOALS = {"near": (6, None, 120), "direct": (12, 5, 250), "chained": (20, 8, 400)}
 # Kind, functions on the way, bars. Behind a | the way goes on through a pointer to a function, or at a later call.
 WAYS = [
-    ("near", "PMPI_Put hl_move hl_near_copy", (3, 3, 61)),
-    ("direct", "PMPI_Put hl_move | put_unmapped hl_lane_write fi_writemsg", (10, 4, 143)),
-    ("chained", "PMPI_Put hl_move | put_unmapped hl_lane_write hl_chain_append | PMPI_Win_flush flush_peer hl_chain_send fi_sendmsg", (20, 8, 343)),
-    ("near", "PMPI_Get hl_move hl_near_copy", (3, 3, 56)),
-    ("direct", "PMPI_Get hl_move | get_unmapped hl_lane_read fi_readmsg", (9, 4, 128)),
-    ("chained", "PMPI_Get hl_move | get_unmapped hl_lane_read hl_chain_append | PMPI_Win_flush flush_peer hl_chain_send fi_sendmsg", (19, 8, 328)),
+    ("near", "PMPI_Put hl_move_short hl_near_copy", (3, 3, 61)),
+    ("direct", "PMPI_Put hl_move_short | put_unmapped hl_lane_write fi_writemsg", (10, 4, 143)),
+    ("chained", "PMPI_Put hl_move_short | put_unmapped hl_lane_write hl_chain_append | PMPI_Win_flush flush_peer hl_chain_send fi_sendmsg", (20, 8, 343)),
+    ("near", "PMPI_Get hl_move_short hl_near_copy", (3, 3, 56)),
+    ("direct", "PMPI_Get hl_move_short | get_unmapped hl_lane_read fi_readmsg", (9, 4, 128)),
+    ("chained", "PMPI_Get hl_move_short | get_unmapped hl_lane_read hl_chain_append | PMPI_Win_flush flush_peer hl_chain_send fi_sendmsg", (19, 8, 328)),
     ("near", "PMPI_Win_flush hl_near_fence", (2, 2, 12)),
     ("chained", "PMPI_Win_flush flush_peer hl_chain_send fi_sendmsg", (10, 4, 169)),
     ("near", "pshmem_putmem hl_near_copy", (4, 3, 37)),
