@@ -121,14 +121,14 @@ struct visit {
     int world;    /* the rank that was found dead */
 };
 
-static bool post_is_lost(void *arg, const struct hl_post *p)
+static bool post_is_lost(void *arg, const struct hl_command *p)
 {
     struct visit *v = arg;
-    if (p->op == HL_POST_WILD) {
-        const struct hl_claim *c = HL_CONTAINER_OF(p, struct hl_claim_node, post)->claim;
+    if (p->op == HL_COMMAND_WILD) {
+        const struct hl_claim *c = HL_CONTAINER_OF(p, struct hl_claim_node, command)->claim;
         v->world = lost_source(v->m, c->ctx, MPI_ANY_SOURCE, -1);
     } else {
-        struct hl_req *r = hl_post_req((struct hl_post *)(uintptr_t)p);
+        struct hl_req *r = hl_command_req((struct hl_command *)(uintptr_t)p);
         v->world = lost_source(v->m, r->ctx, hl_recv_body(r)->src, (int)p->spare);
     }
     return v->world >= 0;

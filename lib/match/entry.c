@@ -54,18 +54,18 @@ struct hl_entry *hl_entry_new(const struct hl_arrival *a)
 {
     size_t bytes = hl_entry_payload(a);
     size_t room = bytes > HL_MATCH_INLINE ? bytes : HL_MATCH_INLINE;
-    struct hl_post *p = malloc(sizeof(*p) + sizeof(struct hl_entry) + room);
+    struct hl_command *p = malloc(sizeof(*p) + sizeof(struct hl_entry) + room);
     if (p == NULL) {
         out_of_memory(a->len);
         return NULL;
     }
-    return fill_entry(hl_entry_posted(p), a, NULL);
+    return fill_entry(hl_entry_of_command(p), a, NULL);
 }
 
 void hl_entry_free(struct hl_entry *e)
 {
     if (e != NULL) {
-        free(hl_entry_post(e));
+        free(hl_entry_command(e));
     }
 }
 

@@ -125,9 +125,9 @@ static void take_in(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_a
 }
 
 /* Puts a claim's node into its inbox, or matches it. */
-static void apply_wild(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *p, struct hl_work *w)
+static void apply_wild(struct hl_matcher *m, struct hl_inbox *ib, struct hl_command *p, struct hl_work *w)
 {
-    struct hl_claim *c = HL_CONTAINER_OF(p, struct hl_claim_node, post)->claim;
+    struct hl_claim *c = HL_CONTAINER_OF(p, struct hl_claim_node, command)->claim;
     struct hl_entry *e = hl_table_find(&ib->table, c->ctx, MPI_ANY_SOURCE, c->tag);
     /* relaxed: a closed claim stays closed; the CAS decides about an open one. */
     if (e == NULL && hl_a32_load_relaxed(&c->state) == HL_CLAIM_OPEN) {
@@ -143,25 +143,25 @@ static void apply_wild(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post
     hl_claim_drop(c, 1);
 }
 
-static void apply_receive(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *p, struct hl_work *w)
+static void apply_receive(struct hl_matcher *m, struct hl_inbox *ib, struct hl_command *p, struct hl_work *w)
 {
-    struct hl_req *r = hl_post_req(p);
+    struct hl_req *r = hl_command_req(p);
     struct hl_recv_body *b = hl_recv_body(r);
     struct hl_entry *e = hl_table_find(&ib->table, r->ctx, b->src, b->tag);
-    if (e == NULL && p->op <= HL_POST_MPROBE) {
+    if (e == NULL && p->op <= HL_COMMAND_MPROBE) {
         hl_table_post(&ib->table, p);
         return;
     }
-    if (e != NULL && p->op != HL_POST_PROBE) {
+    if (e != NULL && p->op != HL_COMMAND_PROBE) {
         hl_table_remove(&ib->table, e);
     }
-    if (p->op <= HL_POST_MPROBE) {
+    if (p->op <= HL_COMMAND_MPROBE) {
         deliver_entry(m, ib, r, e, w);
         return;
     }
     /* A probe is answered with or without a message: `spare` tells which. */
     r->spare = e != NULL;
-    if (e != NULL && p->op == HL_POST_TAKE) {
+    if (e != NULL && p->op == HL_COMMAND_TAKE) {
         deliver_entry(m, ib, r, e, w);
         return;
     }
@@ -171,9 +171,9 @@ static void apply_receive(struct hl_matcher *m, struct hl_inbox *ib, struct hl_p
     hl_req_done(r);
 }
 
-static void apply_cancel(struct hl_inbox *ib, struct hl_post *p)
+static void apply_cancel(struct hl_inbox *ib, struct hl_command *p)
 {
-    struct hl_req *r = hl_post_req(p);
+    struct hl_req *r = hl_command_req(p);
     struct hl_req *target = hl_recv_body(r)->u.target;
     if (hl_table_cancel(&ib->table, target)) {
         hl_req_mark(target, HL_REQ_CANCELLED);
@@ -182,15 +182,15 @@ static void apply_cancel(struct hl_inbox *ib, struct hl_post *p)
     hl_req_done(r);
 }
 
-static void apply_post(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *p, struct hl_work *w)
+static void apply_command(struct hl_matcher *m, struct hl_inbox *ib, struct hl_command *p, struct hl_work *w)
 {
     w->n++;
-    if (p->op == HL_POST_WILD) {
+    if (p->op == HL_COMMAND_WILD) {
         apply_wild(m, ib, p, w);
-    } else if (p->op == HL_POST_CANCEL) {
+    } else if (p->op == HL_COMMAND_CANCEL) {
         apply_cancel(ib, p);
-    } else if (p->op == HL_POST_ARRIVE) {
-        struct hl_entry *e = hl_entry_posted(p);
+    } else if (p->op == HL_COMMAND_ARRIVE) {
+        struct hl_entry *e = hl_entry_of_command(p);
         struct hl_arrival a;
         entry_arrival(e, &a);
         take_in(m, ib, &a, w);
@@ -206,20 +206,20 @@ static void apply_all(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work 
     /* relaxed: a command that is pushed later is seen on leaving. */
     while (HL_UNLIKELY(hl_aptr_load_relaxed(&ib->command) != NULL)) {
         /* full: sees the commands' contents; pairs with the CAS in delegate. */
-        struct hl_post *young = hl_aptr_xchg_full(&ib->command, NULL), *old = NULL;
+        struct hl_command *young = hl_aptr_xchg_full(&ib->command, NULL), *old = NULL;
         if (HL_FAULT(command_order)) {
             old = young;
             young = NULL;
         }
         while (young != NULL) {
-            struct hl_post *next = young->next;
+            struct hl_command *next = young->next;
             young->next = old;
             old = young;
             young = next;
         }
         while (old != NULL) {
-            struct hl_post *next = old->next;
-            apply_post(m, ib, old, w);
+            struct hl_command *next = old->next;
+            apply_command(m, ib, old, w);
             old = next;
         }
     }
@@ -269,14 +269,14 @@ static HL_COLD void catch_up(struct hl_matcher *m, struct hl_inbox *ib)
     hl_prog_poll();
 }
 
-static void delegate(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *post, struct hl_work *w)
+static void delegate(struct hl_matcher *m, struct hl_inbox *ib, struct hl_command *command, struct hl_work *w)
 {
     void *top = hl_aptr_load_relaxed(&ib->command); /* relaxed: the CAS checks it */
     do {
-        post->next = top;
+        command->next = top;
         /* full: publishes the command, and comes before the look at `owned`; pairs with the xchg in
          * let_go_inbox. */
-    } while (!hl_aptr_cas_full(&ib->command, &top, post));
+    } while (!hl_aptr_cas_full(&ib->command, &top, command));
     hl_fence_behind_full();
     if (!HL_FAULT(ask_once) && try_own(m, ib)) {
         apply_all(m, ib, w);
@@ -284,17 +284,18 @@ static void delegate(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *
     }
 }
 
-void hl_inbox_command(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *post, struct hl_work *w)
+void hl_inbox_command(struct hl_matcher *m, struct hl_inbox *ib, struct hl_command *command,
+                      struct hl_work *w)
 {
     if (HL_LIKELY(own_now(m, ib))) {
-        bool answers_me = post->op == HL_POST_PROBE || post->op == HL_POST_TAKE;
+        bool answers_me = command->op == HL_COMMAND_PROBE || command->op == HL_COMMAND_TAKE;
         apply_all(m, ib, w);
-        apply_post(m, ib, post, w);
+        apply_command(m, ib, command, w);
         w->n -= answers_me; /* an answer to this thread need wake nobody */
         leave_inbox(m, ib, w);
         return;
     }
-    delegate(m, ib, post, w);
+    delegate(m, ib, command, w);
 }
 
 void hl_inbox_receive(struct hl_matcher *m, const struct hl_arrival *a, struct hl_work *w)
@@ -308,8 +309,8 @@ void hl_inbox_receive(struct hl_matcher *m, const struct hl_arrival *a, struct h
     }
     /* Messages of one source stay in order: an owner does commands before it takes later messages. */
     struct hl_entry *e = hl_entry_new(a);
-    struct hl_post *p = hl_entry_post(e);
-    p->op = HL_POST_ARRIVE;
+    struct hl_command *p = hl_entry_command(e);
+    p->op = HL_COMMAND_ARRIVE;
     delegate(m, ib, p, w);
 }
 

@@ -87,21 +87,21 @@ struct hl_match_part {
 
 /* ---- Posted receives, unexpected messages ---- */
 
-enum hl_post_op {
-    HL_POST_RECV,   /* a receive; its post is in a request's body */
-    HL_POST_MPROBE, /* a matched probe that waits: it receives the message itself; in a request's body */
-    HL_POST_WILD,   /* the node of a claim for one inbox */
-    HL_POST_PROBE,  /* a probe, in a request's body: answered at once */
-    HL_POST_TAKE,   /* a matched probe, in a request's body: answered at once */
-    HL_POST_CANCEL, /* takes off a posted receive, in a request's body: answered at once */
-    HL_POST_ARRIVE, /* a message from the network, in an entry */
+enum hl_command_op {
+    HL_COMMAND_RECV,   /* a receive; its command is in a request's body */
+    HL_COMMAND_MPROBE, /* a matched probe that waits: it receives the message itself; in a request's body */
+    HL_COMMAND_WILD,   /* the node of a claim for one inbox */
+    HL_COMMAND_PROBE,  /* a probe, in a request's body: answered at once */
+    HL_COMMAND_TAKE,   /* a matched probe, in a request's body: answered at once */
+    HL_COMMAND_CANCEL, /* takes off a posted receive, in a request's body: answered at once */
+    HL_COMMAND_ARRIVE, /* a message from the network, in an entry */
 };
 
 /* A command for an inbox's owner; posted receives stay in its lists. */
-struct hl_post {
-    struct hl_post *next;
+struct hl_command {
+    struct hl_command *next;
     uint64_t seq;   /* order of posting within the inbox */
-    uint32_t op;    /* enum hl_post_op */
+    uint32_t op;    /* enum hl_command_op */
     uint32_t spare; /* world rank of the source of a receive or probe, or -1 */
 };
 
@@ -120,10 +120,10 @@ enum hl_fetch_addr {
     HL_FETCH_SPLIT, /* index of this rank's split in which the sender still copies */
 };
 
-/* Body of a receive's (or probe's) request: `post` before the match, `fetch` after it. */
+/* Body of a receive's (or probe's) request: `command` before the match, `fetch` after it. */
 struct hl_recv_body {
     union {
-        struct hl_post post;
+        struct hl_command command;
         struct hl_fetch fetch;
     };
     int32_t src, tag; /* wanted */
@@ -141,7 +141,7 @@ _Static_assert(sizeof(struct hl_recv_body) <= HL_REQ_BODY, "a receive fits its r
 /* An unexpected message. Its payload (or the area of its RTS) follows. A million of them may wait, so data
  * that only few entries need lies in front. */
 struct hl_entry {
-    struct hl_entry_block *block;      /* its block; NULL: it is of malloc, behind a struct hl_post */
+    struct hl_entry_block *block;      /* its block; NULL: it is of malloc, behind a struct hl_command */
     struct hl_entry *next, **back;     /* in its bin, by (ctx, src, tag) */
     struct hl_entry *sibling, **elder; /* in the bin of any tag, by (ctx, src) */
     struct hl_entry *younger, **older; /* in the inbox's order of arrival */
@@ -172,7 +172,7 @@ _Static_assert(sizeof(struct hl_message_body) <= HL_REQ_BODY, "a message fits a 
 enum hl_claim_state { HL_CLAIM_OPEN, HL_CLAIM_CLAIMED, HL_CLAIM_CANCELLED };
 
 struct hl_claim_node {
-    struct hl_post post;
+    struct hl_command command;
     struct hl_claim *claim;
 };
 
@@ -215,13 +215,13 @@ HL_INLINE size_t hl_entry_payload(const struct hl_arrival *a)
 struct hl_entry *hl_entry_new(const struct hl_arrival *a);
 void hl_entry_free(struct hl_entry *e);
 
-/* The command by which an entry of malloc goes to an inbox's owner; hl_entry_posted goes back. */
-HL_INLINE struct hl_post *hl_entry_post(struct hl_entry *e)
+/* The command by which an entry of malloc goes to an inbox's owner; hl_entry_of_command goes back. */
+HL_INLINE struct hl_command *hl_entry_command(struct hl_entry *e)
 {
-    return (struct hl_post *)(void *)e - 1;
+    return (struct hl_command *)(void *)e - 1;
 }
 
-HL_INLINE struct hl_entry *hl_entry_posted(struct hl_post *p)
+HL_INLINE struct hl_entry *hl_entry_of_command(struct hl_command *p)
 {
     return (struct hl_entry *)(void *)(p + 1);
 }
@@ -239,7 +239,7 @@ struct hl_inbox {
     struct hl_ring *ring;
     uint32_t publish;                /* `head` is published when these bits of it are 0 */
     HL_ALIGNED_LINE hl_a32 owned;    /* atomic: xchg to 1 owns all fields below, xchg to 0 leaves */
-    HL_ALIGNED_LINE hl_aptr command; /* atomic: stack of struct hl_post, youngest first */
+    HL_ALIGNED_LINE hl_aptr command; /* atomic: stack of struct hl_command, youngest first */
     struct hl_mutex section;         /* used instead of `owned` in modes that have sections (cs.h) */
     HL_ALIGNED_LINE hl_a64 head;     /* next ticket to read. atomic: the owner's; a guess for others */
     hl_a64 mark;                     /* atomic: bytes of entries above which the owner looks at all inboxes */
@@ -401,8 +401,9 @@ struct hl_got {
 bool hl_inbox_take(struct hl_matcher *m, const struct hl_recv *r, struct hl_got *got);
 /* Takes the ring's next message as a matched probe does, under the same conditions. Else NULL. */
 struct hl_message *hl_inbox_take_message(struct hl_matcher *m, const struct hl_recv *r);
-/* Has the owner do `post`: the caller if the inbox is free, else the thread that owns it. */
-void hl_inbox_command(struct hl_matcher *m, struct hl_inbox *ib, struct hl_post *post, struct hl_work *w);
+/* Has the owner do `command`: the caller if the inbox is free, else the thread that owns it. */
+void hl_inbox_command(struct hl_matcher *m, struct hl_inbox *ib, struct hl_command *command,
+                      struct hl_work *w);
 /* Calls `fn` as the inbox's owner, if it can be owned at once. */
 void hl_inbox_visit(struct hl_matcher *m, struct hl_inbox *ib,
                     void (*fn)(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w),
@@ -417,7 +418,7 @@ void hl_recv_deliver(struct hl_matcher *m, struct hl_req *r, const struct hl_arr
 void hl_recv_result(struct hl_req *r, int src, int tag, uint64_t bytes);
 int hl_recv_results(struct hl_req *r, MPI_Status *status, bool end); /* fills *status, drops its claim */
 void hl_recv_finish(struct hl_req *r); /* drops the type, completes the request */
-void hl_recv_setup(struct hl_req *req, const struct hl_recv *r, enum hl_post_op op);
+void hl_recv_setup(struct hl_req *req, const struct hl_recv *r, enum hl_command_op op);
 int hl_recv_post(struct hl_matcher *m, struct hl_req *req);
 /* Posts a receive on the caller's stack; it ends before the caller returns. After an error none is posted. */
 int hl_recv_begin(struct hl_matcher *m, const struct hl_recv *r, struct hl_req *req);
@@ -539,7 +540,7 @@ HL_INLINE struct hl_send_body *hl_send_body(struct hl_req *r)
     return (struct hl_send_body *)(void *)r->body;
 }
 
-HL_INLINE struct hl_req *hl_post_req(struct hl_post *p)
+HL_INLINE struct hl_req *hl_command_req(struct hl_command *p)
 {
     return HL_CONTAINER_OF(p, struct hl_req, body);
 }

@@ -30,7 +30,7 @@ static int start_send(struct hl_req *r)
 
 static int start_recv(struct hl_req *r)
 {
-    hl_recv_setup(r, &persistent_of(r)->recv, HL_POST_RECV);
+    hl_recv_setup(r, &persistent_of(r)->recv, HL_COMMAND_RECV);
     return hl_recv_post(hl_matcher_self(), r);
 }
 

@@ -54,20 +54,20 @@ uint64_t hl_match_message_ctx(const struct hl_message *message)
 
 /* Has the owner of an inbox look for a message; true with the answer in `req`. Since the owner answers, a
  * thread that polls all the time cannot keep this one out. */
-static bool ask_inbox(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_recv *p, enum hl_post_op op,
-                      struct hl_req *req)
+static bool ask_inbox(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_recv *p,
+                      enum hl_command_op op, struct hl_req *req)
 {
     struct hl_work w;
     hl_work_start(&w);
     hl_req_init(req, HL_REQ_RECV);
     hl_recv_setup(req, p, op);
-    hl_inbox_command(m, ib, &hl_recv_body(req)->post, &w);
+    hl_inbox_command(m, ib, &hl_recv_body(req)->command, &w);
     hl_work_run(m, &w);
     hl_req_wait(req);
     return req->spare != 0;
 }
 
-static bool look_for_message(struct hl_matcher *m, const struct hl_recv *p, enum hl_post_op op,
+static bool look_for_message(struct hl_matcher *m, const struct hl_recv *p, enum hl_command_op op,
                              struct hl_req *req)
 {
     if (p->src != MPI_ANY_SOURCE || m->n_inboxes == 1) {
@@ -86,7 +86,7 @@ static bool look_for_message(struct hl_matcher *m, const struct hl_recv *p, enum
 int hl_matcher_iprobe(struct hl_matcher *m, const struct hl_recv *p, bool *found, MPI_Status *status)
 {
     struct hl_req req;
-    *found = look_for_message(m, p, HL_POST_PROBE, &req);
+    *found = look_for_message(m, p, HL_COMMAND_PROBE, &req);
     return *found ? hl_req_status(&req, status) : hl_deaths_probe(m, p);
 }
 
@@ -106,7 +106,7 @@ int hl_matcher_improbe(struct hl_matcher *m, const struct hl_recv *p, struct hl_
         return told(*message, status);
     }
     hl_prog_look();
-    bool found = look_for_message(m, p, HL_POST_TAKE, &req);
+    bool found = look_for_message(m, p, HL_COMMAND_TAKE, &req);
     *message = found ? hl_recv_body(&req)->u.message : NULL;
     return found ? hl_req_status(&req, status) : hl_deaths_probe(m, p);
 }
@@ -119,7 +119,7 @@ int hl_matcher_mprobe(struct hl_matcher *m, const struct hl_recv *p, struct hl_m
         return told(*message, status);
     }
     hl_req_init(&req, HL_REQ_RECV);
-    hl_recv_setup(&req, p, HL_POST_MPROBE);
+    hl_recv_setup(&req, p, HL_COMMAND_MPROBE);
     int err = hl_recv_post(m, &req);
     if (err != 0) {
         return err;
@@ -166,7 +166,7 @@ struct hl_req *hl_matcher_imrecv(struct hl_matcher *m, struct hl_message *messag
                            b.entry != NULL ? b.entry->payload : b.payload};
     struct hl_work w;
     hl_req_begin(req, HL_REQ_RECV, 0);
-    hl_recv_setup(req, r, HL_POST_RECV);
+    hl_recv_setup(req, r, HL_COMMAND_RECV);
     req->ctx = a.ctx;
     hl_match_count_new(req);
     hl_match_hold_type(req, r->type);
@@ -216,9 +216,9 @@ int hl_matcher_cancel(struct hl_matcher *m, struct hl_req *r)
     hl_work_start(&w);
     hl_req_init(&command, HL_REQ_RECV);
     struct hl_recv same = {.ctx = r->ctx, .src = b->src, .tag = b->tag};
-    hl_recv_setup(&command, &same, HL_POST_CANCEL);
+    hl_recv_setup(&command, &same, HL_COMMAND_CANCEL);
     hl_recv_body(&command)->u.target = r;
-    hl_inbox_command(m, hl_inbox_of(m, r->ctx, b->src), &hl_recv_body(&command)->post, &w);
+    hl_inbox_command(m, hl_inbox_of(m, r->ctx, b->src), &hl_recv_body(&command)->command, &w);
     hl_work_run(m, &w);
     hl_req_wait(&command);
     return 0;

@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-void hl_recv_setup(struct hl_req *req, const struct hl_recv *r, enum hl_post_op op)
+void hl_recv_setup(struct hl_req *req, const struct hl_recv *r, enum hl_command_op op)
 {
     struct hl_recv_body *b = hl_recv_body(req);
-    b->post = (struct hl_post){.op = op, .spare = (uint32_t)r->src_world};
+    b->command = (struct hl_command){.op = op, .spare = (uint32_t)r->src_world};
     b->src = r->src;
     b->tag = r->tag;
     b->buf = r->buf;
     b->count = r->count;
-    b->type = op == HL_POST_RECV ? r->type : NULL;
+    b->type = op == HL_COMMAND_RECV ? r->type : NULL;
     b->u.claim = NULL;
     req->ctx = r->ctx;
     if (HL_UNLIKELY(r->exact)) {
@@ -64,9 +64,9 @@ static int post_wild(struct hl_matcher *m, struct hl_req *req, struct hl_work *w
             break;
         }
         struct hl_claim_node *node = &c->node[i];
-        node->post = (struct hl_post){.op = HL_POST_WILD};
+        node->command = (struct hl_command){.op = HL_COMMAND_WILD};
         node->claim = c;
-        hl_inbox_command(m, &m->inbox[(first + i) & (n - 1)], &node->post, w);
+        hl_inbox_command(m, &m->inbox[(first + i) & (n - 1)], &node->command, w);
     }
     hl_claim_drop(c, 1);
     return 0;
@@ -81,7 +81,7 @@ int hl_recv_post(struct hl_matcher *m, struct hl_req *req)
     if (HL_UNLIKELY(b->src == MPI_ANY_SOURCE && m->n_inboxes > 1)) {
         err = post_wild(m, req, &w);
     } else {
-        hl_inbox_command(m, hl_inbox_of(m, req->ctx, b->src), &b->post, &w);
+        hl_inbox_command(m, hl_inbox_of(m, req->ctx, b->src), &b->command, &w);
     }
     hl_work_run(m, &w);
     return err;
@@ -181,7 +181,7 @@ HL_INLINE int post_held(struct hl_matcher *m, const struct hl_recv *r, struct hl
 static int irecv_later(struct hl_matcher *m, const struct hl_recv *r, struct hl_req *req)
 {
     hl_req_begin(req, HL_REQ_RECV, 0);
-    hl_recv_setup(req, r, HL_POST_RECV);
+    hl_recv_setup(req, r, HL_COMMAND_RECV);
     hl_match_count_new(req);
     int err = post_held(m, r, req);
     if (HL_UNLIKELY(err != 0)) {
@@ -212,7 +212,7 @@ int hl_matcher_irecv(struct hl_matcher *m, const struct hl_recv *r, struct hl_re
 int hl_recv_begin(struct hl_matcher *m, const struct hl_recv *r, struct hl_req *req)
 {
     hl_req_init(req, HL_REQ_RECV);
-    hl_recv_setup(req, r, HL_POST_RECV);
+    hl_recv_setup(req, r, HL_COMMAND_RECV);
     return post_held(m, r, req);
 }
 

@@ -19,7 +19,7 @@
  * were once, and with 8 bins could take 96 bytes for each message, more than a short one has. */
 #define GROWTH 4
 
-static void posts_init(struct hl_post_list *l)
+static void posts_init(struct hl_posted_list *l)
 {
     l->head = NULL;
     l->tail = &l->head;
@@ -71,16 +71,16 @@ bool hl_table_is_clear(const struct hl_table *t, uint64_t hash, int tag)
            t->n_any_tag == 0;
 }
 
-static void post_append(struct hl_post_list *l, struct hl_post *p)
+static void post_append(struct hl_posted_list *l, struct hl_command *p)
 {
     p->next = NULL;
     *l->tail = p;
     l->tail = &p->next;
 }
 
-static void post_unlink(struct hl_post_list *l, struct hl_post **at)
+static void post_unlink(struct hl_posted_list *l, struct hl_command **at)
 {
-    struct hl_post *p = *at;
+    struct hl_command *p = *at;
     *at = p->next;
     if (l->tail == &p->next) {
         l->tail = at;
@@ -115,9 +115,9 @@ static HL_COLD void grow_bins(struct hl_table *t)
     t->bins = bins;
     t->n_bins = n_new;
     for (size_t i = 0; i < n_old; i++) {
-        for (struct hl_post *p = old[i].posted.head, *next; p != NULL; p = next) {
+        for (struct hl_command *p = old[i].posted.head, *next; p != NULL; p = next) {
             next = p->next;
-            struct hl_req *r = hl_post_req(p);
+            struct hl_req *r = hl_command_req(p);
             post_append(&bin_of(t, r->ctx, hl_recv_body(r)->src, hl_recv_body(r)->tag)->posted, p);
         }
     }
@@ -127,9 +127,9 @@ static HL_COLD void grow_bins(struct hl_table *t)
     free(old);
 }
 
-static struct hl_claim *claim_of(struct hl_post *p)
+static struct hl_claim *claim_of(struct hl_command *p)
 {
-    return HL_CONTAINER_OF(p, struct hl_claim_node, post)->claim;
+    return HL_CONTAINER_OF(p, struct hl_claim_node, command)->claim;
 }
 
 void hl_claim_drop(struct hl_claim *c, uint32_t n)
@@ -150,11 +150,11 @@ static bool claim_is_open(const struct hl_claim *c)
  * nodes came since the last sweep than it left. */
 static void trim_wild(struct hl_table *t)
 {
-    struct hl_post **at = &t->wild.head, *p;
+    struct hl_command **at = &t->wild.head, *p;
     bool all = t->n_shared > t->sweep_at;
     size_t left = 0;
     while ((p = *at) != NULL) {
-        if (p->op == HL_POST_WILD && !claim_is_open(claim_of(p))) {
+        if (p->op == HL_COMMAND_WILD && !claim_is_open(claim_of(p))) {
             post_unlink(&t->wild, at);
             hl_claim_drop(claim_of(p), 1);
         } else if (all) {
@@ -168,16 +168,16 @@ static void trim_wild(struct hl_table *t)
     t->sweep_at = left + SWEEP_MIN;
 }
 
-void hl_table_post(struct hl_table *t, struct hl_post *p)
+void hl_table_post(struct hl_table *t, struct hl_command *p)
 {
     p->seq = ++t->seq;
-    if (p->op == HL_POST_WILD) {
+    if (p->op == HL_COMMAND_WILD) {
         t->n_shared++;
         trim_wild(t);
         post_append(&t->wild, p);
         return;
     }
-    struct hl_req *r = hl_post_req(p);
+    struct hl_req *r = hl_command_req(p);
     int src = hl_recv_body(r)->src;
     if (src == MPI_ANY_SOURCE) {
         post_append(&t->wild, p);
@@ -198,12 +198,12 @@ static bool tag_fits(int wanted, int tag)
 
 /* The first receive of this source and tag (or of any tag, when that is asked for), at *in of its list; or
  * NULL. */
-static struct hl_post **find_specific(struct hl_table *t, uint64_t ctx, int src, int tag,
-                                      struct hl_post_list **in)
+static struct hl_command **find_specific(struct hl_table *t, uint64_t ctx, int src, int tag,
+                                         struct hl_posted_list **in)
 {
     *in = &bin_of(t, ctx, src, tag)->posted;
-    for (struct hl_post **at = &(*in)->head; *at != NULL; at = &(*at)->next) {
-        struct hl_req *r = hl_post_req(*at);
+    for (struct hl_command **at = &(*in)->head; *at != NULL; at = &(*at)->next) {
+        struct hl_req *r = hl_command_req(*at);
         const struct hl_recv_body *b = hl_recv_body(r);
         if (r->ctx == ctx && b->src == src && b->tag == tag) {
             return at;
@@ -212,22 +212,22 @@ static struct hl_post **find_specific(struct hl_table *t, uint64_t ctx, int src,
     return NULL;
 }
 
-static bool wild_fits(struct hl_post *p, uint64_t ctx, int tag)
+static bool wild_fits(struct hl_command *p, uint64_t ctx, int tag)
 {
-    if (p->op == HL_POST_WILD) {
+    if (p->op == HL_COMMAND_WILD) {
         const struct hl_claim *c = claim_of(p);
         return c->ctx == ctx && tag_fits(c->tag, tag);
     }
-    struct hl_req *r = hl_post_req(p);
+    struct hl_req *r = hl_command_req(p);
     return r->ctx == ctx && tag_fits(hl_recv_body(r)->tag, tag);
 }
 
 /* The first receive from any source that fits, posted before `before`, taken off and claimed; or NULL. */
 static struct hl_req *take_wild(struct hl_table *t, uint64_t ctx, int tag, uint64_t before)
 {
-    struct hl_post **at = &t->wild.head, *p;
+    struct hl_command **at = &t->wild.head, *p;
     while ((p = *at) != NULL && p->seq < before) {
-        bool shared = p->op == HL_POST_WILD;
+        bool shared = p->op == HL_COMMAND_WILD;
         if (shared && !claim_is_open(claim_of(p))) {
             post_unlink(&t->wild, at);
             hl_claim_drop(claim_of(p), 1);
@@ -239,7 +239,7 @@ static struct hl_req *take_wild(struct hl_table *t, uint64_t ctx, int tag, uint6
         }
         post_unlink(&t->wild, at);
         if (!shared) {
-            return hl_post_req(p);
+            return hl_command_req(p);
         }
         struct hl_claim *c = claim_of(p);
         uint32_t open = HL_CLAIM_OPEN;
@@ -263,10 +263,10 @@ static void uncount(struct hl_table *t, struct hl_req *r)
 
 struct hl_req *hl_table_match(struct hl_table *t, uint64_t ctx, int src, int tag)
 {
-    struct hl_post_list *in, *in_any;
-    struct hl_post **at = find_specific(t, ctx, src, tag, &in);
+    struct hl_posted_list *in, *in_any;
+    struct hl_command **at = find_specific(t, ctx, src, tag, &in);
     if (HL_UNLIKELY(t->n_any_tag != 0)) {
-        struct hl_post **any = find_specific(t, ctx, src, MPI_ANY_TAG, &in_any);
+        struct hl_command **any = find_specific(t, ctx, src, MPI_ANY_TAG, &in_any);
         if (any != NULL && (at == NULL || (*any)->seq < (*at)->seq)) {
             at = any;
             in = in_any;
@@ -281,7 +281,7 @@ struct hl_req *hl_table_match(struct hl_table *t, uint64_t ctx, int src, int tag
     if (at == NULL) {
         return NULL;
     }
-    struct hl_req *r = hl_post_req(*at);
+    struct hl_req *r = hl_command_req(*at);
     post_unlink(in, at);
     uncount(t, r);
     return r;
@@ -341,7 +341,7 @@ struct hl_entry *hl_table_named(struct hl_table *t, const struct hl_arrival *a, 
 /* Counts as if the entry were of malloc, which adds about 16 bytes. */
 uint64_t hl_entry_bytes(const struct hl_entry *e)
 {
-    return sizeof(struct hl_post) + sizeof(*e) + 16 +
+    return sizeof(struct hl_command) + sizeof(*e) + 16 +
            (e->kind == HL_MSG_RTS ? sizeof(struct hl_msg_rts) : e->len);
 }
 
@@ -385,18 +385,18 @@ void hl_table_remove(struct hl_table *t, struct hl_entry *e)
 }
 
 /* hl_table_take_if for one list. */
-static struct hl_req *take_from(struct hl_post_list *l, bool (*is)(void *arg, const struct hl_post *p),
+static struct hl_req *take_from(struct hl_posted_list *l, bool (*is)(void *arg, const struct hl_command *p),
                                 void *arg)
 {
-    for (struct hl_post **at = &l->head, *p; (p = *at) != NULL;) {
-        bool shared = p->op == HL_POST_WILD, open = !shared || claim_is_open(claim_of(p));
+    for (struct hl_command **at = &l->head, *p; (p = *at) != NULL;) {
+        bool shared = p->op == HL_COMMAND_WILD, open = !shared || claim_is_open(claim_of(p));
         if (open && !is(arg, p)) {
             at = &p->next;
             continue;
         }
         post_unlink(l, at);
         if (!shared) {
-            return hl_post_req(p);
+            return hl_command_req(p);
         }
         struct hl_claim *c = claim_of(p);
         uint32_t was = HL_CLAIM_OPEN;
@@ -410,7 +410,8 @@ static struct hl_req *take_from(struct hl_post_list *l, bool (*is)(void *arg, co
     return NULL;
 }
 
-struct hl_req *hl_table_take_if(struct hl_table *t, bool (*is)(void *arg, const struct hl_post *p), void *arg)
+struct hl_req *hl_table_take_if(struct hl_table *t, bool (*is)(void *arg, const struct hl_command *p),
+                                void *arg)
 {
     struct hl_req *r = take_from(&t->wild, is, arg);
     for (size_t i = 0; r == NULL && i < t->n_bins; i++) {
@@ -426,9 +427,9 @@ bool hl_table_cancel(struct hl_table *t, struct hl_req *r)
 {
     const struct hl_recv_body *b = hl_recv_body(r);
     bool wild = b->src == MPI_ANY_SOURCE;
-    struct hl_post_list *l = wild ? &t->wild : &bin_of(t, r->ctx, b->src, b->tag)->posted;
-    for (struct hl_post **at = &l->head; *at != NULL; at = &(*at)->next) {
-        if (*at == &b->post) {
+    struct hl_posted_list *l = wild ? &t->wild : &bin_of(t, r->ctx, b->src, b->tag)->posted;
+    for (struct hl_command **at = &l->head; *at != NULL; at = &(*at)->next) {
+        if (*at == &b->command) {
             post_unlink(l, at);
             if (!wild) {
                 uncount(t, r);
@@ -446,9 +447,9 @@ void hl_table_close(struct hl_table *t)
         hl_table_remove(t, e);
         hl_entry_free(e);
     }
-    for (struct hl_post *p = t->wild.head, *next; p != NULL; p = next) {
+    for (struct hl_command *p = t->wild.head, *next; p != NULL; p = next) {
         next = p->next;
-        if (p->op == HL_POST_WILD) {
+        if (p->op == HL_COMMAND_WILD) {
             hl_claim_drop(claim_of(p), 1);
         }
     }

@@ -12,11 +12,11 @@
 struct hl_claim;
 struct hl_arrival;
 struct hl_entry;
-struct hl_post;
+struct hl_command;
 struct hl_req;
 
-struct hl_post_list {
-    struct hl_post *head, **tail;
+struct hl_posted_list {
+    struct hl_command *head, **tail;
 };
 struct hl_entry_list {
     struct hl_entry *head, **tail;
@@ -24,7 +24,7 @@ struct hl_entry_list {
 
 /* A bin of (ctx, src, tag). Receives of any tag, and siblings, hang in the bin of (ctx, src, MPI_ANY_TAG). */
 struct hl_bin {
-    struct hl_post_list posted;
+    struct hl_posted_list posted;
     struct hl_entry_list unexpected; /* by their tags, for receives of one tag */
     struct hl_entry_list siblings;   /* all messages of a source, for receives of any tag */
 };
@@ -36,7 +36,7 @@ struct hl_table {
     size_t n_posted, n_entries; /* number in the bins */
     size_t n_any_tag;           /* receives among n_posted */
     uint64_t seq;
-    struct hl_post_list wild; /* receives from any source, in order */
+    struct hl_posted_list wild; /* receives from any source, in order */
     /* What receives that are posted in time do not change. */
     struct hl_entry_list arrival; /* all unexpected messages, oldest first */
     /* atomic: bytes of the entries; stored by the owner, read as a guess by others */
@@ -50,7 +50,7 @@ int hl_table_open(struct hl_table *t);
 void hl_table_close(struct hl_table *t); /* frees entries and claims that nobody received */
 
 /* Appends a receive (specific or any source, or a claim's node) behind all others. */
-void hl_table_post(struct hl_table *t, struct hl_post *p);
+void hl_table_post(struct hl_table *t, struct hl_command *p);
 
 /* True when there is nothing that a receive of this hash (hl_match_hash) and tag could match, and nothing
  * that has to come before it. */
@@ -72,7 +72,7 @@ struct hl_entry *hl_table_named(struct hl_table *t, const struct hl_arrival *a, 
 bool hl_table_cancel(struct hl_table *t, struct hl_req *r);
 
 /* Takes off the first posted receive that `is` accepts, claiming it; NULL if none. */
-struct hl_req *hl_table_take_if(struct hl_table *t, bool (*is)(void *arg, const struct hl_post *p),
+struct hl_req *hl_table_take_if(struct hl_table *t, bool (*is)(void *arg, const struct hl_command *p),
                                 void *arg);
 
 /* Drops `n` counts of a claim; with the last one the claim is freed. */

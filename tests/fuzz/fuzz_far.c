@@ -42,7 +42,7 @@ static void renew(void)
     if (asked == NULL) {
         struct hl_recv r = receiving();
         asked = hl_req_new(HL_REQ_RECV);
-        hl_recv_setup(asked, &r, HL_POST_RECV);
+        hl_recv_setup(asked, &r, HL_COMMAND_RECV);
         hl_recv_body(asked)->fetch = (struct hl_fetch){.from = -2};
         asked->bytes = BYTES;
         name(asked, &asked_name);

@@ -209,7 +209,7 @@ START_TEST(what_a_ports_owner_may_handle_is_left_to_him)
     ck_assert(hl_name_give(&m.names, sent, &hl_send_body(sent)->cookie));
     asked = hl_req_new(HL_REQ_RECV);
     struct hl_recv r = receiving(1, 0, in, 8);
-    hl_recv_setup(asked, &r, HL_POST_RECV);
+    hl_recv_setup(asked, &r, HL_COMMAND_RECV);
     hl_recv_body(asked)->fetch = (struct hl_fetch){.from = ~1};
     ck_assert(hl_name_give(&m.names, asked, &name));
     ck_assert_uint_ne(hl_send_body(sent)->cookie % 2, name % 2);
