@@ -9,7 +9,7 @@
  *   table.c  posted receives and unexpected messages, plain data under the inbox's ownership
  *   recv.c   receives, claims for any source over several inboxes, delivery
  *   rndv.c   large messages: requests to send answered, data moved, control messages; split_copy.c, cma.c
- *   reach.c  large messages without their sender's help
+ *   offer.c  large messages without their sender's help
  *   names.c  names of the requests that peers answer to
  *   probe.c  probes, matched messages, cancel
  *   flow.c  bounded memory for unexpected messages; entry.c: that memory
@@ -461,20 +461,20 @@ struct hl_req *hl_name_take_if(struct hl_names *n, bool (*is)(void *arg, struct 
 /* Ends a fetch over the network; after an error other than the peer's death the bytes are asked for. */
 void hl_rndv_fetched(struct hl_matcher *m, struct hl_req *r, int err);
 
-/* reach.c */
+/* offer.c */
 /* Fills addr and key of a request to send for `len` bytes at `block` (NULL: not one block). */
-void hl_reach_offer(const struct hl_peer *p, struct hl_req *r, char *block, uint64_t len,
-                    struct hl_msg_rts *rts);
+void hl_offer_make(const struct hl_peer *p, struct hl_req *r, char *block, uint64_t len,
+                   struct hl_msg_rts *rts);
 /* The send is over, or the receiver asked for the bytes: ends the registration for reads of its buffer. */
-void hl_reach_withdraw(struct hl_req *r);
+void hl_offer_withdraw(struct hl_req *r);
 /* Called at the match: keeps the offer of the request to send in the receive. */
-void hl_reach_note(struct hl_matcher *m, struct hl_req *r, const struct hl_msg_rts *rts, int from);
+void hl_offer_keep(struct hl_matcher *m, struct hl_req *r, const struct hl_msg_rts *rts, int from);
 /* Takes the offer out of the receive; the caller frees it. NULL: there is none. */
-struct hl_offer *hl_reach_take(struct hl_req *r);
+struct hl_offer *hl_offer_take(struct hl_req *r);
 /* Copies the message if the sender's buffer is mapped here. False: it is not. */
-bool hl_reach_copy(const struct hl_peer *p, struct hl_req *r, const struct hl_offer *o);
+bool hl_offer_copy(const struct hl_peer *p, struct hl_req *r, const struct hl_offer *o);
 /* Starts reads over the network; they own the offer then, and end with hl_rndv_fetched. False: impossible. */
-bool hl_reach_read(const struct hl_peer *p, struct hl_req *r, struct hl_offer *o);
+bool hl_offer_read(const struct hl_peer *p, struct hl_req *r, struct hl_offer *o);
 
 void hl_match_counts_open(struct hl_matcher *m); /* counts.c: counts of this module */
 void hl_match_counts_close(void);

@@ -148,7 +148,7 @@ void hl_recv_deliver(struct hl_matcher *m, struct hl_req *r, const struct hl_arr
     if (HL_UNLIKELY(a->kind == HL_MSG_RTS)) {
         const struct hl_msg_rts *rts = a->payload;
         hl_req_mark(r, HL_REQ_MOVING);
-        hl_reach_note(m, r, rts, a->from);
+        hl_offer_keep(m, r, rts, a->from);
         hl_work_add(w, r);
         return;
     }

@@ -127,7 +127,7 @@ static enum hl_fetched fetch_near(struct hl_matcher *m, struct hl_peer *p, struc
     if (addr == 0) {
         return HL_FETCHED_NOT;
     }
-    if (o != NULL && !hl_cma_is_here(hl_match_part_of(m, p->node)) && hl_reach_copy(p, r, o)) {
+    if (o != NULL && !hl_cma_is_here(hl_match_part_of(m, p->node)) && hl_offer_copy(p, r, o)) {
         return HL_FETCHED;
     }
     if (!hl_cma_works(m, p)) {
@@ -203,7 +203,7 @@ static void run_transfer(struct hl_matcher *m, struct hl_req *r)
         return;
     }
     struct hl_peer *p = hl_peer_from(m, hl_recv_body(r)->fetch.from);
-    struct hl_offer *o = hl_reach_take(r);
+    struct hl_offer *o = hl_offer_take(r);
     uint64_t n = (uint64_t)r->bytes;
     if (p == NULL) { /* no record of the sender can be made */
         free(o);
@@ -217,7 +217,7 @@ static void run_transfer(struct hl_matcher *m, struct hl_req *r)
         hl_fail_receive(r, p->world);
         return;
     }
-    if (p->node < 0 && n > 0 && o != NULL && hl_reach_read(p, r, o)) {
+    if (p->node < 0 && n > 0 && o != NULL && hl_offer_read(p, r, o)) {
         return; /* hl_rndv_fetched goes on with it, or has done so */
     }
     enum hl_fetched fetched = n == 0 ? HL_FETCHED : HL_FETCHED_NOT;
@@ -330,7 +330,7 @@ static void take_pull(struct hl_matcher *m, const struct hl_msg_pull *pull)
     struct hl_send_body *b = hl_send_body(r);
     int64_t len = 0;
     hl_type_bytes(b->type, b->count, &len);
-    hl_reach_withdraw(r);
+    hl_offer_withdraw(r);
     if (b->back != 0 || pull->back == 0 || pull->n > (uint64_t)len) { /* asked for twice, or malformed */
         return;
     }

@@ -133,7 +133,7 @@ static int push_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_sen
         slot.area.rts = (struct hl_msg_rts){.addr = (uint64_t)(hl_deaths_member(m, s->ctx) + 1)};
     } else {
         slot.area.rts = (struct hl_msg_rts){.len = v->len};
-        hl_reach_offer(p, r, v->block, v->len, &slot.area.rts);
+        hl_offer_make(p, r, v->block, v->len, &slot.area.rts);
         /* The name comes last: from then on the peer's death may end the request. */
         if (b->cookie == 0 && !hl_name_give(&m->names, r, &b->cookie)) {
             return hl_err_say(HL_ERR_NO_MEM, "no memory to send a large message");
@@ -150,7 +150,7 @@ static int push_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_sen
 
 void hl_send_end(struct hl_req *r)
 {
-    hl_reach_withdraw(r);
+    hl_offer_withdraw(r);
     r->bytes = 0;
     hl_match_drop_type(r, hl_send_body(r)->type);
     hl_match_done(r);

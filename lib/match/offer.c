@@ -63,8 +63,8 @@ static bool offer_registered(struct hl_req *r, char *block, uint64_t len, struct
     return true;
 }
 
-void hl_reach_offer(const struct hl_peer *p, struct hl_req *r, char *block, uint64_t len,
-                    struct hl_msg_rts *rts)
+void hl_offer_make(const struct hl_peer *p, struct hl_req *r, char *block, uint64_t len,
+                   struct hl_msg_rts *rts)
 {
     rts->addr = (uint64_t)(uintptr_t)block;
     rts->key = 0;
@@ -82,7 +82,7 @@ void hl_reach_offer(const struct hl_peer *p, struct hl_req *r, char *block, uint
     }
 }
 
-void hl_reach_withdraw(struct hl_req *r)
+void hl_offer_withdraw(struct hl_req *r)
 {
     struct hl_send_body *b = hl_send_body(r);
     if (HL_LIKELY((r->spare & HL_REQ_REGISTERED) == 0)) {
@@ -96,7 +96,7 @@ void hl_reach_withdraw(struct hl_req *r)
 
 /* ---- The receiver ---- */
 
-void hl_reach_note(struct hl_matcher *m, struct hl_req *r, const struct hl_msg_rts *rts, int from)
+void hl_offer_keep(struct hl_matcher *m, struct hl_req *r, const struct hl_msg_rts *rts, int from)
 {
     struct hl_offer *o = rts->key != 0 && rts->cookie != 0 ? calloc(1, sizeof(*o)) : NULL;
     struct hl_fetch *f = &hl_recv_body(r)->fetch;
@@ -113,7 +113,7 @@ void hl_reach_note(struct hl_matcher *m, struct hl_req *r, const struct hl_msg_r
     f->offered = HL_FETCH_OFFER;
 }
 
-struct hl_offer *hl_reach_take(struct hl_req *r)
+struct hl_offer *hl_offer_take(struct hl_req *r)
 {
     struct hl_fetch *f = &hl_recv_body(r)->fetch;
     if (f->offered != HL_FETCH_OFFER) {
@@ -125,7 +125,7 @@ struct hl_offer *hl_reach_take(struct hl_req *r)
     return o;
 }
 
-bool hl_reach_copy(const struct hl_peer *p, struct hl_req *r, const struct hl_offer *o)
+bool hl_offer_copy(const struct hl_peer *p, struct hl_req *r, const struct hl_offer *o)
 {
     char *here;
     if (!hl_near_borrow(p->node, o->key, o->addr, (size_t)r->bytes, &here)) {
@@ -159,7 +159,7 @@ static void end_reach(struct hl_flight *f)
     hl_rndv_fetched(m, r, err);
 }
 
-bool hl_reach_read(const struct hl_peer *p, struct hl_req *r, struct hl_offer *o)
+bool hl_offer_read(const struct hl_peer *p, struct hl_req *r, struct hl_offer *o)
 {
     const struct hl_recv_body *b = hl_recv_body(r);
     char *start;
