@@ -175,7 +175,7 @@ static int open_chain(struct hl_lane *lane, struct hl_way *way, bool local) HL_R
     chain->way = way;
     chain->slot = slot;
     chain->opener = hl_chain_me();
-    chain->tick = lane->ticks;
+    chain->at_tick = lane->ticks;
     chain->earlier = lane->open;
     lane->open = chain;
     way->chain = chain;
@@ -183,7 +183,7 @@ static int open_chain(struct hl_lane *lane, struct hl_way *way, bool local) HL_R
     slot->error = NULL;
     slot->req = NULL;
     slot->open = HL_PART_CHAIN;
-    lane->tick = true;
+    lane->wants_ticks = true;
     hl_slot_commit(lane, way, slot, local);
     return 0;
 }

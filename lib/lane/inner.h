@@ -28,15 +28,15 @@ enum hl_lane_post_status {
 /* Leaves the lease, and wakes threads that wait for the lane or for an operation that ended. */
 HL_INLINE void hl_lane_leave(struct hl_lane *lane) HL_RELEASE(lane->lease) HL_NO_TSA
 {
-    bool wake = lane->wake, tick = lane->tick;
-    if (HL_UNLIKELY(wake || tick)) {
-        lane->wake = lane->tick = false;
+    bool wake = lane->wake, ticks = lane->wants_ticks;
+    if (HL_UNLIKELY(wake || ticks)) {
+        lane->wake = lane->wants_ticks = false;
     }
     if (hl_lease_leave(&lane->lease) || HL_UNLIKELY(wake)) {
         hl_prog_wake();
     }
-    if (HL_UNLIKELY(tick)) {
-        hl_rx_tick();
+    if (HL_UNLIKELY(ticks)) {
+        hl_rx_want_ticks();
     }
 }
 

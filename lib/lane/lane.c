@@ -133,7 +133,7 @@ static void count_death(int rank)
     hl_a32_add_full(&hl_pool.deaths, 1);
 }
 
-static bool tick(void)
+static bool tick_lanes(void)
 {
     hl_mutex_lock(&tick_lock);
     bool busy = hl_pool_count(&hl_pool) != 0 && hl_pool_tick(&hl_pool);
@@ -144,7 +144,7 @@ static bool tick(void)
 static int set_up_pool(void)
 {
     int rc = hl_rx_on_death(count_death);
-    rc = rc == 0 ? hl_rx_on_tick(tick) : rc;
+    rc = rc == 0 ? hl_rx_on_tick(tick_lanes) : rc;
     rc = rc == 0 ? hl_pool_open(&hl_pool, hl_lane_plan(served_threads, served_cpus), hl_job.size) : rc;
     if (rc != 0) {
         return rc;

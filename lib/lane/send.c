@@ -51,7 +51,7 @@ static void close_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRE
     *at = chain->earlier;
     chain->way->chain = NULL;
     chain->way->refused.looked_ns = 0;
-    chain->tick = lane->ticks;
+    chain->at_tick = lane->ticks;
     if (lane->chain == chain) {
         lane->chain = NULL;
         hl_a64_store_relaxed(&lane->takes, 0); /* relaxed: only the lease's holder acts on it. */
@@ -176,7 +176,7 @@ struct pick {
 static bool is_picked(const struct hl_chain *chain, const struct pick *p)
 {
     bool mine = chain->opener == NULL || chain->opener == hl_chain_me();
-    return chain->slot->number < p->before && chain->tick <= p->tick && (mine || !p->mine);
+    return chain->slot->number < p->before && chain->at_tick <= p->tick && (mine || !p->mine);
 }
 
 /* Sends the oldest chain first. Sending may poll, which may end chains: so after each one it looks at the
@@ -230,7 +230,7 @@ static void check_heartbeat(struct hl_lane *lane, struct hl_way *way) HL_REQUIRE
     while (slot != NULL && (slot->open & HL_PART_ACK) == 0) {
         slot = slot->next;
     }
-    bool late = slot != NULL && slot->chain->tick + HL_HEARTBEAT_TICKS <= lane->ticks &&
+    bool late = slot != NULL && slot->chain->at_tick + HL_HEARTBEAT_TICKS <= lane->ticks &&
                 way->heartbeat_tick + HL_HEARTBEAT_TICKS <= lane->ticks;
     if (late && way->lost) {
         /* Its post ended without error after the loss: nobody else asks for the acknowledgement. */

@@ -88,7 +88,7 @@ struct hl_chain {
     struct hl_chain *earlier; /* the chain opened before it, in the list lane->open */
     const void *opener;       /* the thread that opened it; NULL: several threads wait for what is in it */
     uint64_t message;         /* number of the message on the way; valid once it was sent as a message */
-    uint64_t tick;            /* lane->ticks when it was opened; later: when it was sent */
+    uint64_t at_tick;         /* lane->ticks when it was opened; later: when it was sent */
     uint32_t ask_count, next_ask, error_count;
     struct hl_chain_error errors[HL_CHAIN_ERRORS];
     struct hl_ask asks[HL_CHAIN_ASKS];
@@ -190,7 +190,7 @@ struct hl_lane {
     bool broken;          /* the endpoint could not be opened */
     bool kept;            /* its descriptor wakes sleepers; written before anything is issued */
     bool wake;            /* somebody may wait for what ended: hl_prog_wake after leaving */
-    bool tick;            /* a chain was opened: hl_rx_tick after leaving */
+    bool wants_ticks;     /* a chain was opened: hl_rx_want_ticks after leaving */
     uint32_t deaths_seen; /* pool->deaths when it was last compared */
 
     /* slots taken. atomic: release by the leaseholder, acquire by flushing threads */

@@ -46,7 +46,7 @@ static struct hl_mutex start_lock = HL_MUTEX_INIT;
 static int network_result = 1; /* 1: not tried; written by the collective callers, one at a time */
 static void (*on_death[DEATH_MAX])(int);
 static hl_a32 on_death_count; /* atomic: may grow while the receive thread tells of a death */
-static bool (*on_tick)(void);
+static bool (*tick_fn)(void);
 static hl_a32 connecting; /* atomic; 1: a first message to a peer was refused since the last look */
 static hl_a32 watched;    /* atomic; 1: the thread watches the launcher, or there is none */
 static hl_a32 ticking;    /* atomic; 1: ticks run or are about to (run_tick) */
@@ -226,10 +226,10 @@ int hl_rx_on_death(void (*fn)(int rank))
 
 int hl_rx_on_tick(bool (*fn)(void))
 {
-    if (on_tick != NULL && on_tick != fn) {
+    if (tick_fn != NULL && tick_fn != fn) {
         return hl_err_say(HL_ERR_INTERN, "two modules ask for ticks");
     }
-    on_tick = fn;
+    tick_fn = fn;
     return 0;
 }
 
@@ -239,7 +239,7 @@ static int tick_ms(void)
     return ms < TICK_MAX_MS ? (int)ms : TICK_MAX_MS;
 }
 
-void hl_rx_tick(void)
+void hl_rx_want_ticks(void)
 {
     /* relaxed: leases order it (run_tick). full: it picks the one thread that sets the timer. */
     if (hl_a32_load_relaxed(&ticking) != 0 || hl_a32_xchg_full(&ticking, 1) != 0) {
@@ -252,7 +252,7 @@ void hl_rx_tick(void)
     }
 }
 
-/* Runs a tick when it is due. The last one runs after `ticking` was cleared: on_tick takes every lease, so it
+/* Runs a tick when it is due. The last one runs after `ticking` was cleared: tick_fn takes every lease, so it
  * sees the work of all earlier holders, and later holders see the cleared word and ask for ticks again. */
 static void run_tick(struct wakes *w)
 {
@@ -264,12 +264,12 @@ static void run_tick(struct wakes *w)
         return;
     }
     w->tick_ns = now;
-    if (on_tick()) {
+    if (tick_fn()) {
         w->quiet = 0;
     } else if (++w->quiet >= QUIET_TICKS) {
         w->quiet = 0;
-        hl_a32_store_relaxed(&ticking, 0); /* relaxed: the leases that on_tick takes order it. */
-        if (on_tick()) {
+        hl_a32_store_relaxed(&ticking, 0); /* relaxed: the leases that tick_fn takes order it. */
+        if (tick_fn()) {
             hl_a32_store_relaxed(&ticking, 1); /* relaxed: only this thread acts on it. */
         }
     }

@@ -142,20 +142,20 @@ void hl_rx_suspect(int rank);
 
 /* Says that the rank's receive thread, which answers while its program computes, has not answered a lane for
  * `for_ns`. If its host answers, the rank is stopped, and one line says so. If nothing tells of the host and
- * HOTLANE_PEER_TIMEOUT is over, the rank counts as dead. In on_tick. */
+ * HOTLANE_PEER_TIMEOUT is over, the rank counts as dead. In a tick. */
 void hl_rx_is_silent(int rank, uint64_t for_ns);
 
-/* Says that the rank's receive thread has answered. In on_tick. */
+/* Says that the rank's receive thread has answered. In a tick. */
 void hl_rx_has_answered(int rank);
 
-/* Registers `fn`, which the receive thread calls about every millisecond after hl_rx_tick, until it has
+/* Registers `fn`, which the receive thread calls about every millisecond after hl_rx_want_ticks, until it has
  * returned false (there is no work left) several times in a row. It must try each lease once, and return true
  * when it could not take one. One function (HL_ERR_INTERN); before hl_rx_start. */
 int hl_rx_on_tick(bool (*fn)(void));
 
 /* Asks for ticks. Called under the lease that guards the work, or after leaving it, which is better: it is a
  * system call when no ticks run. Any thread. */
-void hl_rx_tick(void);
+void hl_rx_want_ticks(void);
 
 /* Has the receive thread mark the provider's new sockets close-on-exec: a lane has connected. Any thread; a
  * system call. */
