@@ -166,7 +166,7 @@ static int open_chain(struct hl_lane *lane, struct hl_way *way, bool local) HL_R
                             : hl_err_say(HL_ERR_NO_MEM, "no memory for a message to rank %d: %s", way->peer,
                                          hl_err_text(HL_ERR_NO_MEM));
     }
-    chain->at = chain->bytes + RECORDS_AT;
+    chain->end = chain->bytes + RECORDS_AT;
     chain->limit = chain->bytes + hl_fab.eager - HL_CHAIN_WORD;
     chain->error = NULL;
     chain->records = chain->keys = chain->counted = 0;
@@ -191,8 +191,8 @@ static int open_chain(struct hl_lane *lane, struct hl_way *way, bool local) HL_R
 static void write_key(struct hl_chain *chain, uint64_t key)
 {
     struct hl_wire_short rec = {.op = HL_WIRE_KEY, .addr = key};
-    memcpy(chain->at, &rec, sizeof rec);
-    chain->at += sizeof rec;
+    memcpy(chain->end, &rec, sizeof rec);
+    chain->end += sizeof rec;
     chain->key = key;
     chain->keys++;
     chain->records++;
@@ -200,12 +200,12 @@ static void write_key(struct hl_chain *chain, uint64_t key)
 
 static void write_record(struct hl_chain *chain, const struct shape *s)
 {
-    memcpy(chain->at, &s->rec, s->fixed);
-    uint8_t *to = chain->at + s->fixed;
-    chain->at += record_bytes(s);
+    memcpy(chain->end, &s->rec, s->fixed);
+    uint8_t *to = chain->end + s->fixed;
+    chain->end += record_bytes(s);
     chain->records++;
     if (s->payload > 0) {
-        memset(chain->at - 8, 0, 8); /* the padding, if there is any */
+        memset(chain->end - 8, 0, 8); /* the padding, if there is any */
     }
     for (int i = 0; i < 2 && s->parts[i] != NULL && s->payload > 0; i++) {
         memcpy(to, s->parts[i], s->part_len);

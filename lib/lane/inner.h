@@ -151,11 +151,11 @@ enum hl_op_what { HL_ISSUE_WRITE, HL_ISSUE_READ, HL_ISSUE_ATOMIC, HL_ISSUE_MESSA
 /* One post: a piece of a transfer or of an atomic operation, or a message. */
 struct hl_issue {
     enum hl_op_what what;
-    bool ordered;  /* goes on lane `at` and no other */
+    bool ordered;  /* goes on this lane and no other */
     bool named;    /* it is so because the caller named the lane */
     bool recorded; /* an atomic operation that travels as a record */
     int peer;
-    uint32_t at; /* lane to begin with */
+    uint32_t lane_index; /* lane to begin with */
     hl_a32 *error;
     uint64_t token;
     struct hl_req *req;

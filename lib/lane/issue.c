@@ -20,10 +20,10 @@ __thread struct hl_lane_last hl_lane_last = {.target = -1};
 struct pursuit {
     struct hl_pool *pool;
     struct hl_issue *op;
-    uint32_t at;    /* lane to try next */
-    uint32_t taken; /* tries in a row that found the lease taken */
-    uint32_t id;    /* my id when it is in `wanted` of lane `at`, else 0 */
-    bool over;      /* issued, or failed with rc */
+    uint32_t lane_index; /* lane to try next */
+    uint32_t taken;      /* tries in a row that found the lease taken */
+    uint32_t id;         /* my id when it is in `wanted` of that lane, else 0 */
+    bool over;           /* issued, or failed with rc */
     int rc;
     struct pursuit *outer; /* this thread's pursuit that polls now; what it polls needs a lane, too */
 };
@@ -67,16 +67,16 @@ static bool judge_try(struct pursuit *s, int status)
         s->op->card = hl_rx_card_of(s->op->peer, &s->rc);
         return s->rc != 0;
     case HL_LANE_ELSEWHERE:
-        s->at = s->op->ordered ? s->at : next_lane(s->pool, s->at);
+        s->lane_index = s->op->ordered ? s->lane_index : next_lane(s->pool, s->lane_index);
         return false;
     case HL_LANE_STAY:
         return false;
     case HL_LANE_BROKEN:
-        if (s->at == 0) {
+        if (s->lane_index == 0) {
             s->rc = hl_err_say(HL_ERR_OTHER, "%s", hl_err_text(HL_ERR_OTHER));
             return true;
         }
-        s->at = 0; /* lane 0 replaces lanes that do not open */
+        s->lane_index = 0; /* lane 0 replaces lanes that do not open */
         return false;
     default:
         s->rc = status;
@@ -90,13 +90,13 @@ static void found_taken(struct pursuit *s)
     hl_lane_stand_back(s->taken++);
     if ((s->taken >= QUEUE_AFTER || hl_prog_crowded()) &&
         (s->taken >= 2 * hl_pool_count(s->pool) || s->op->ordered)) {
-        if (hl_lease_want(&s->pool->lanes[s->at]->lease, my_id())) {
+        if (hl_lease_want(&s->pool->lanes[s->lane_index]->lease, my_id())) {
             s->id = my_id();
             hl_stat_rank_add(HL_STAT_RANK_lease_waits, 1);
             return;
         }
     }
-    s->at = s->op->ordered ? s->at : next_lane(s->pool, s->at);
+    s->lane_index = s->op->ordered ? s->lane_index : next_lane(s->pool, s->lane_index);
 }
 
 /* Gives up the place in the queue: no other thread enters before the thread in `wanted`, and this one cannot
@@ -104,7 +104,7 @@ static void found_taken(struct pursuit *s)
 static void leave_queue(struct pursuit *s)
 {
     if (s->id != 0) {
-        hl_lease_unwant(&s->pool->lanes[s->at]->lease);
+        hl_lease_unwant(&s->pool->lanes[s->lane_index]->lease);
         s->id = 0;
         s->taken = 0;
     }
@@ -140,7 +140,7 @@ static bool pursue(void *arg)
     if (s->over) {
         return true;
     }
-    struct hl_lane *lane = s->pool->lanes[s->at];
+    struct hl_lane *lane = s->pool->lanes[s->lane_index];
     int status;
     if (s->id != 0) {
         if (!hl_lease_try_wanted(&lane->lease)) {
@@ -164,7 +164,7 @@ static bool pursue(void *arg)
 static void describe_pursuit(const void *arg, struct hl_wait_desc *t)
 {
     const struct pursuit *s = arg;
-    hl_desc_say(t, "a lane that takes an operation; lane %u was tried last", s->at);
+    hl_desc_say(t, "a lane that takes an operation; lane %u was tried last", s->lane_index);
     hl_desc_await(t, s->op->peer);
 }
 HL_HANG_WORDS(pursue, describe_pursuit);
@@ -174,7 +174,7 @@ int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int status)
     if (status < 0) {
         return status;
     }
-    struct pursuit s = {.pool = p, .op = op, .at = op->at, .outer = innermost};
+    struct pursuit s = {.pool = p, .op = op, .lane_index = op->lane_index, .outer = innermost};
     if (hl_pool_count(p) == 0) {
         return hl_err_say(HL_ERR_OTHER, "the network is not open in this process");
     }
@@ -194,7 +194,7 @@ int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int status)
         hl_rx_cloexec(); /* the provider has connected */
     }
     if (s.rc == 0 && !op->ordered) {
-        *(hl_lane_preferred == BORROWER ? &borrower.lender : &hl_lane_preferred) = s.at;
+        *(hl_lane_preferred == BORROWER ? &borrower.lender : &hl_lane_preferred) = s.lane_index;
     }
     return s.rc;
 }

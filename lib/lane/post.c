@@ -376,17 +376,17 @@ HL_INLINE int issue(struct hl_issue *op, struct hl_lane *own)
     struct hl_pool *p = &hl_pool;
     if (own != NULL) {
         op->ordered = op->named = true;
-        op->at = own->index;
+        op->lane_index = own->index;
     } else if (!op->ordered) {
-        op->at = hl_lane_preferred;
+        op->lane_index = hl_lane_preferred;
     }
-    if (HL_UNLIKELY(op->at >= hl_pool_count(p))) {
-        op->at = hl_lane_assign(p, op->peer);
-        if (op->at == HL_LANES_MAX) {
+    if (HL_UNLIKELY(op->lane_index >= hl_pool_count(p))) {
+        op->lane_index = hl_lane_assign(p, op->peer);
+        if (op->lane_index == HL_LANES_MAX) {
             return hl_lane_issue_slow(p, op, 0);
         }
     }
-    struct hl_lane *lane = p->lanes[op->at];
+    struct hl_lane *lane = p->lanes[op->lane_index];
     if (HL_UNLIKELY(!enter_first(lane, own != NULL))) {
         return hl_lane_issue_slow(p, op, 0);
     }
@@ -495,7 +495,7 @@ HL_INLINE int atomic(struct hl_lane *own, const struct hl_lane_atomic *a)
     op.ordered = a->ordered;
     op.atomic = a;
     op.result = a->result;
-    op.at = a->ordered ? ordered_lane(a->order_key) : 0;
+    op.lane_index = a->ordered ? ordered_lane(a->order_key) : 0;
     size_t limit = hl_fab_atomic_limit(kind_of(a->result != NULL, a->compare != NULL),
                                        a->compare != NULL ? HL_OP_REPLACE : a->op, a->basic);
     size_t size = hl_op_size(a->basic);
@@ -546,7 +546,7 @@ HL_INLINE int message(struct hl_lane *own, const struct hl_lane_message *m)
                           .error = m->error,
                           .req = m->req,
                           .message = m};
-    op.at = m->ordered ? ordered_lane(m->order_key) : 0;
+    op.lane_index = m->ordered ? ordered_lane(m->order_key) : 0;
     if (m->req != NULL) {
         hl_req_add_parts(m->req, 1);
     }

@@ -31,7 +31,7 @@ static uint8_t *write_chain_head(const struct hl_lane *lane, const struct hl_cha
     uint8_t *from = (uint8_t *)(uintptr_t)chain->bytes + (says_hello ? 0 : sizeof(struct hl_wire_hello));
     struct hl_wire_head head = {.seq = number,
                                 .flags = says_hello ? HL_WIRE_HELLO : 0,
-                                .len = (uint32_t)(chain->at - from),
+                                .len = (uint32_t)(chain->end - from),
                                 .count = chain->records};
     hl_lane_write_head(lane, head, from);
     return from;
@@ -73,7 +73,7 @@ static int post_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(
     }
     uint64_t number = way->messages + 1;
     uint8_t *from = write_chain_head(lane, chain, number);
-    struct iovec iov = {from, (size_t)(chain->at - from)};
+    struct iovec iov = {from, (size_t)(chain->end - from)};
     struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = way->addr, .context = &slot->context};
     rc = (int)fi_sendmsg(lane->ep, &msg, FI_COMPLETION);
     if (rc != 0) {

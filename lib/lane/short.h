@@ -65,13 +65,13 @@ HL_INLINE bool hl_lane_short_put(struct hl_lane *lane, uint64_t token, struct hl
     bool fits = hl_lane_short_fits(lane, token, bytes);
     if (HL_LIKELY(fits)) {
         struct hl_chain *chain = lane->chain;
-        uint8_t *at = chain->at;
+        uint8_t *at = chain->end;
         memcpy(at, &rec, sizeof rec);
         if (len % 8 != 0) {
             memset(at + bytes - 8, 0, 8); /* the padding */
         }
         memcpy(at + sizeof rec, buf, len);
-        chain->at = at + bytes;
+        chain->end = at + bytes;
         chain->records++;
     }
     return hl_lane_short_leave(lane, fits);
@@ -93,8 +93,8 @@ HL_INLINE bool hl_lane_short_get(struct hl_lane *lane, uint64_t token, uint64_t 
         struct hl_wire_short rec = {.op = HL_WIRE_GET, .len = (uint32_t)len, .addr = addr};
         chain->asks[chain->ask_count++] =
             (struct hl_ask){.reply = buf, .len = (uint32_t)len, .record = chain->records++};
-        memcpy(chain->at, &rec, sizeof rec);
-        chain->at += sizeof rec;
+        memcpy(chain->end, &rec, sizeof rec);
+        chain->end += sizeof rec;
         chain->limit -= answer;
         if (HL_UNLIKELY(chain->opener != &hl_lane_preferred)) {
             chain->opener = NULL;
@@ -169,15 +169,15 @@ HL_INLINE enum hl_lane_again hl_lane_put_again(uint64_t disp, const void *buf) H
     }
     struct hl_chain *chain = lane->chain;
     /* relaxed: written by the leaseholder only. */
-    if (HL_UNLIKELY(hl_a64_load_relaxed(&lane->takes) != hl_lane_last.token || chain->at > chain->limit)) {
+    if (HL_UNLIKELY(hl_a64_load_relaxed(&lane->takes) != hl_lane_last.token || chain->end > chain->limit)) {
         return HL_AGAIN_HELD;
     }
-    uint8_t *at = chain->at;
+    uint8_t *at = chain->end;
     struct hl_wire_short rec = {
         .op = HL_WIRE_PUT, .len = 8, .addr = hl_lane_last.addr + disp * hl_lane_last.unit};
     memcpy(at, &rec, sizeof rec);
     memcpy(at + sizeof rec, buf, 8);
-    chain->at = at + sizeof rec + 8;
+    chain->end = at + sizeof rec + 8;
     chain->records++;
     return HL_LIKELY(!hl_lease_leave(&lane->lease)) ? HL_AGAIN_DONE : HL_AGAIN_WAKE;
 }

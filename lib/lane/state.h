@@ -73,14 +73,14 @@ struct hl_chain_error {
  * sent; then its slot keeps it until the slot ends. */
 struct hl_chain {
     /* These fields are all that an append reads; they share one cache line. */
-    HL_ALIGNED_LINE uint8_t *at; /* end of the records */
-    uint8_t *limit;              /* a record of 8 bytes fits while at <= limit (hl_chain_left) */
-    uint64_t key;                /* key in force for the next put and get records; valid when keys > 0 */
-    hl_a32 *error;               /* error word of the last record */
-    uint32_t records;            /* number of records, KEY records included */
-    uint32_t keys;               /* KEY records among them */
-    uint32_t counted;            /* records that the statistics have counted as leases */
-    int peer;                    /* world rank */
+    HL_ALIGNED_LINE uint8_t *end; /* end of the records */
+    uint8_t *limit;               /* a record of 8 bytes fits while end <= limit (hl_chain_left) */
+    uint64_t key;                 /* key in force for the next put and get records; valid when keys > 0 */
+    hl_a32 *error;                /* error word of the last record */
+    uint32_t records;             /* number of records, KEY records included */
+    uint32_t keys;                /* KEY records among them */
+    uint32_t counted;             /* records that the statistics have counted as leases */
+    int peer;                     /* world rank */
 
     struct hl_way *way;
     struct hl_slot *slot;
@@ -243,7 +243,7 @@ extern struct hl_pool hl_pool;
 /* Bytes that are left for records. */
 HL_INLINE size_t hl_chain_left(const struct hl_chain *chain)
 {
-    return (size_t)(chain->limit - chain->at) + HL_CHAIN_WORD;
+    return (size_t)(chain->limit - chain->end) + HL_CHAIN_WORD;
 }
 
 /* Index of the thread's preferred lane. Not below the number of lanes: the thread has none yet, or borrows
