@@ -15,11 +15,11 @@
 #include "layout.h"
 #include "rpc.h"
 
-/* n elements at offset `at` of the window. On all sides they stand at the distance of their extent. */
+/* n elements at `offset` of the window. On all sides they stand at the distance of their extent. */
 struct acc_piece {
     const struct hl_acc *acc;
     enum hl_basic basic;
-    int64_t at;
+    int64_t offset;
     char *origin, *result;
     size_t n;
     bool by_record; /* the address that the provider gets does not tell the elements' alignment */
@@ -41,7 +41,7 @@ static int acc_message(const struct acc_piece *p)
                                   .kind = (uint8_t)p->acc->op,
                                   .basic = (uint8_t)p->basic,
                                   .len = operands ? (uint32_t)len : 0,
-                                  .offset = (uint64_t)p->at + i * ext,
+                                  .offset = (uint64_t)p->offset + i * ext,
                                   .count = k,
                                   .aux = w->id};
         struct hl_lane_message msg = {.peer = hl_win_world(w, m->target),
@@ -93,8 +93,8 @@ static int acc_at(const struct acc_piece *p, const struct hl_target *t, int64_t 
     if (hl_target_is_far(t)) {
         return acc_far(p, t, at);
     }
-    struct hl_rpc_acc rpc = {m->win,          m->target, p->acc->op, p->basic,
-                             (uint64_t)p->at, p->origin, p->result,  p->n};
+    struct hl_rpc_acc rpc = {m->win,    m->target, p->acc->op, p->basic, (uint64_t)p->offset,
+                             p->origin, p->result, p->n};
     return hl_rpc_acc(&rpc);
 }
 
@@ -113,16 +113,16 @@ static int acc_attached(const struct acc_piece *p)
     for (size_t i = 0, k; i < p->n && rc == 0; i += k) {
         struct hl_place place;
         struct acc_piece part = *p;
-        part.at += (int64_t)(i * ext);
-        rc = hl_dyn_find(m->win, m->target, (uint64_t)part.at, &place);
+        part.offset += (int64_t)(i * ext);
+        rc = hl_dyn_find(m->win, m->target, (uint64_t)part.offset, &place);
         if (rc != 0 || place.len < size) {
-            return rc != 0 ? rc : straddles(p, (uint64_t)part.at);
+            return rc != 0 ? rc : straddles(p, (uint64_t)part.offset);
         }
         k = hl_min_size(p->n - i, 1 + (place.len - size) / ext);
         part.origin = p->origin != NULL ? p->origin + i * ext : NULL;
         part.result = p->result != NULL ? p->result + i * ext : NULL;
         part.n = k;
-        part.by_record = ((place.t.where ^ (uint64_t)part.at) & 15) != 0;
+        part.by_record = ((place.t.where ^ (uint64_t)part.offset) & 15) != 0;
         rc = acc_at(&part, &place.t, 0, &place.lock);
     }
     return rc;
@@ -134,7 +134,7 @@ static int acc_piece(const struct acc_piece *p)
     if (p->n == 0) {
         return 0;
     }
-    return m->win->dyn != NULL ? acc_attached(p) : acc_at(p, &m->win->targets[m->target], p->at, NULL);
+    return m->win->dyn != NULL ? acc_attached(p) : acc_at(p, &m->win->targets[m->target], p->offset, NULL);
 }
 
 /* The sides of an accumulate, in the order of a layout iterator's sides: the target first. `origin` and
@@ -266,7 +266,7 @@ static int acc_layout(const struct hl_acc *a, const struct hl_span *span)
 {
     enum hl_basic basic = a->m.target_type->basic;
     int64_t n = span->len / (int64_t)hl_op_size(basic);
-    struct sides s = sides_of(a, hl_layout_at(span->at));
+    struct sides s = sides_of(a, hl_layout_at(span->offset));
     struct hl_ground g;
     if (hl_target_is_far(&a->m.win->targets[a->m.target]) || !hl_win_ground(&a->m, span, &g) ||
         hl_target_is_far(&g.t)) {
@@ -275,7 +275,7 @@ static int acc_layout(const struct hl_acc *a, const struct hl_span *span)
     if (!hl_target_is_mapped(&g.t)) {
         return acc_rows(a, &s, basic, n);
     }
-    s = sides_of(a, (char *)(uintptr_t)(g.base + (uint64_t)span->at));
+    s = sides_of(a, (char *)(uintptr_t)(g.base + (uint64_t)span->offset));
     return acc_runs(a, &s, basic, n, g.lock);
 }
 
@@ -356,7 +356,7 @@ static int acc_any(const struct hl_acc *a, const struct hl_span *span)
         (!a->fetches || a->result_type == t)) {
         struct acc_piece p = {a,
                               t->basic,
-                              span->at,
+                              span->offset,
                               a->m.origin,
                               a->result,
                               (size_t)(span->len / (int64_t)hl_op_size(t->basic)),

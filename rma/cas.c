@@ -85,16 +85,16 @@ int hl_cas_apply(const struct hl_acc *a, const struct hl_span *span, const void 
 {
     struct hl_win *w = a->m.win;
     struct hl_target t = w->targets[a->m.target];
-    t.where += (uint64_t)span->at;
+    t.where += (uint64_t)span->offset;
     struct hl_place place;
     if (w->dyn != NULL) {
-        int rc = hl_dyn_find(w, a->m.target, (uint64_t)span->at, &place);
+        int rc = hl_dyn_find(w, a->m.target, (uint64_t)span->offset, &place);
         if (rc != 0) {
             return rc;
         }
         t = place.t;
     }
-    return cas_at(a, compare, &t, span->at, w->dyn != NULL ? &place.lock : NULL);
+    return cas_at(a, compare, &t, span->offset, w->dyn != NULL ? &place.lock : NULL);
 }
 
 int hl_win_cas(const struct hl_acc *a, const void *compare)

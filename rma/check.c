@@ -118,19 +118,19 @@ static int check_bytes(const struct hl_move *m, struct hl_span *span)
     return 0;
 }
 
-/* Checks lowest and highest byte, as offsets from the window's base, against its size. Sets span->at. */
+/* Checks lowest and highest byte, as offsets from the window's base, against its size. Sets span->offset. */
 static int check_range(const struct hl_move *m, struct hl_span *span)
 {
     const struct hl_extent *e = hl_win_extent(m->win, m->target);
     const struct hl_type *t = m->target_type;
     int64_t lo, hi, far_end;
-    bool over = __builtin_mul_overflow(m->disp, (int64_t)e->unit, &span->at);
+    bool over = __builtin_mul_overflow(m->disp, (int64_t)e->unit, &span->offset);
 
     if (!over && (m->target_count == 0 || t->size == 0)) {
         return 0;
     }
-    over = over || __builtin_add_overflow(span->at, t->true_lb, &lo) ||
-           __builtin_add_overflow(span->at, t->true_ub, &hi);
+    over = over || __builtin_add_overflow(span->offset, t->true_lb, &lo) ||
+           __builtin_add_overflow(span->offset, t->true_ub, &hi);
     over = over || __builtin_mul_overflow(m->target_count - 1, hl_type_extent(t), &far_end);
     if (!over) {
         over =
@@ -197,7 +197,7 @@ int hl_win_check(const struct hl_move *m, struct hl_span *span)
         return 0;
     }
     if (!HL_CHECKS) {
-        span->at = m->disp * (int64_t)hl_win_extent(m->win, m->target)->unit;
+        span->offset = m->disp * (int64_t)hl_win_extent(m->win, m->target)->unit;
         return hl_type_bytes(m->target_type, m->target_count, &span->len) ? 0 : HL_ERR_COUNT;
     }
     if ((rc = hl_win_check_target(m->win, m->target)) != 0 ||

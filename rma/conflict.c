@@ -387,7 +387,7 @@ int hl_conflict_move(const struct hl_move *m, const struct hl_span *span)
 {
     bool put = m->dir == HL_PUT;
     struct layout layouts[] = {
-        {put ? PUT : GET, m->target_type, m->target_count, (uint64_t)span->at},
+        {put ? PUT : GET, m->target_type, m->target_count, (uint64_t)span->offset},
         {put ? READ : WRITE, m->origin_type, m->origin_count, number_address(m->origin)},
     };
     return span->len == 0 ? 0 : note_all(m->win, m->target, layouts, 2);
@@ -397,7 +397,7 @@ int hl_conflict_acc(const struct hl_acc *a, const struct hl_span *span, const vo
 {
     const struct hl_move *m = &a->m;
     struct layout layouts[] = {
-        {a->op == HL_OP_NO_OP ? FETCH : ACC, m->target_type, m->target_count, (uint64_t)span->at},
+        {a->op == HL_OP_NO_OP ? FETCH : ACC, m->target_type, m->target_count, (uint64_t)span->offset},
         {READ, a->op == HL_OP_NO_OP ? NULL : m->origin_type, m->origin_count, number_address(m->origin)},
         {READ, compare_with == NULL ? NULL : m->target_type, 1, number_address(compare_with)},
         {WRITE, a->fetches ? a->result_type : NULL, a->result_count, number_address(a->result)},

@@ -368,7 +368,7 @@ static void make_entry(struct hl_win *w, int target, const struct hl_region *r, 
 {
     const struct hl_target *t = &w->targets[target];
     int node_rank = hl_job_node_of(hl_win_world(w, target));
-    uint64_t where = (t->where & HL_TARGET_BITS) | r->base, at = t->at, seg = 0;
+    uint64_t where = (t->where & HL_TARGET_BITS) | r->base, at = t->key_or_ctl, seg = 0;
     char *base;
     if (hl_target_is_far(t)) {
         where = HL_TARGET_UNMAPPED | r->addr;
@@ -438,7 +438,7 @@ static int covered(struct hl_win *w, int target, uint64_t lo, uint64_t hi)
 int hl_dyn_check(const struct hl_move *m, const struct hl_span *span, uint64_t lo, uint64_t hi)
 {
     struct hl_layout_iter walk;
-    struct hl_layout_side side = {m->target_type, m->target_count, hl_layout_at(span->at)};
+    struct hl_layout_side side = {m->target_type, m->target_count, hl_layout_at(span->offset)};
     int rc = covered(m->win, m->target, lo, hi);
     if (rc != HL_ERR_RMA_RANGE || m->target_type->dense) {
         return rc;

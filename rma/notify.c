@@ -52,7 +52,8 @@ static int find_notify_place(struct hl_win *w, int target, uint64_t at, struct h
         return hl_dyn_find(w, target, at, place);
     }
     const struct hl_target *t = &w->targets[target];
-    *place = (struct hl_place){.t = {t->where + at, t->at}, .len = hl_win_extent(w, target)->size - at};
+    *place =
+        (struct hl_place){.t = {t->where + at, t->key_or_ctl}, .len = hl_win_extent(w, target)->size - at};
     return 0;
 }
 

@@ -36,16 +36,17 @@ struct hl_conflicts; /* conflict.h */
 
 /* How a target is reached, in 16 bytes. The upper bits of `where` tell which way:
  *
- *   0 .. 47       MAPPED  where = the window's first byte in my address space, at = its control block there
- *   bits 63, 62   PRIVATE where = its address in the target's process, at = its control block in mine;
- *                         bit 61: the kernel does not let us copy there
- *   bit 63        FAR     where = the address that RMA operations name, at = the registration key
+ *                         where                                   key_or_ctl
+ *   0 .. 47       MAPPED  the window's first byte in my space     its control block, at my address
+ *   bits 63, 62   PRIVATE its address in the target's process     the same
+ *                         (bit 61: the kernel does not let us copy there)
+ *   bit 63        FAR     the address that RMA operations name    the registration key
  *
  * Targets of a dynamic window (dyn.h) are PRIVATE with address 0, or FAR with bit 61: each operation must
  * look up where its memory is. */
 struct hl_target {
     uint64_t where;
-    uint64_t at;
+    uint64_t key_or_ctl;
 };
 #define HL_TARGET_UNMAPPED ((uint64_t)1 << 63)
 #define HL_TARGET_PRIVATE ((uint64_t)3 << 62)
@@ -166,7 +167,7 @@ HL_INLINE bool hl_target_is_plain_far(const struct hl_target *t)
 
 HL_INLINE struct hl_win_ctl *hl_target_ctl(const struct hl_target *t)
 {
-    return (struct hl_win_ctl *)(uintptr_t)t->at;
+    return (struct hl_win_ctl *)(uintptr_t)t->key_or_ctl;
 }
 
 /* Marks of which rank holds which lock, for the others when the holder dies: [0][target] in the control block
@@ -211,7 +212,7 @@ HL_INLINE struct hl_xfer hl_xfer_to_far(const struct hl_win *w, int target, cons
     uintptr_t error = (uintptr_t)w->errors + (size_t)target * sizeof *w->errors;
     return (struct hl_xfer){.peer = hl_win_world(w, target),
                             .addr = addr,
-                            .key = t->at,
+                            .key = t->key_or_ctl,
                             .buf = mine,
                             .len = len,
                             .error = (hl_a32 *)error,
@@ -245,20 +246,21 @@ int hl_win_move(const struct hl_move *m);
 /* Keeps a failed operation's error for the next flush of its target; of several the first one stays. */
 void hl_win_keep_error(struct hl_win *w, int target, int rc);
 
-/* Moves `len` contiguous bytes at offset `at` of a target that is not mapped; the arguments were checked. Of
+/* Moves `len` contiguous bytes at `offset` of a target that is not mapped; the arguments were checked. Of
  * m it reads win, origin, target, dir and req. Returns 0 or an error as hl_win_move. */
-int hl_move_unmapped(const struct hl_move *m, uint64_t at, uint64_t len);
+int hl_move_unmapped(const struct hl_move *m, uint64_t offset, uint64_t len);
 
-/* What a checked call touches: `at`, the displacement in bytes from the window's base, and bytes of data. */
+/* What a checked call touches: `offset`, the displacement in bytes from the window's base, and bytes of
+ * data. */
 struct hl_span {
-    int64_t at, len;
+    int64_t offset, len;
 };
 
 /* What hl_win_move does after its checks, with their result in `span`. */
 int hl_move_apply(const struct hl_move *m, const struct hl_span *span);
 
-/* Is the target's side one block of memory? If so, *at is the offset of its first byte in the window. */
-bool hl_move_target_block(const struct hl_move *m, const struct hl_span *span, int64_t *at);
+/* Is the target's side one block of memory? If so, *offset is the offset of its first byte in the window. */
+bool hl_move_target_block(const struct hl_move *m, const struct hl_span *span, int64_t *offset);
 
 /* How the memory is reached that an operation touches at its target. */
 struct hl_ground {

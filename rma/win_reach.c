@@ -220,7 +220,7 @@ static bool store_one(struct hl_win *w, int i, const struct win_card *c, const s
         where = HL_TARGET_PRIVATE | (cma ? 0 : HL_TARGET_NO_CMA) | c->base;
     }
     t->where = where;
-    t->at =
+    t->key_or_ctl =
         i == w->rank ? (uint64_t)(uintptr_t)hl_win_ctl(w) : (uint64_t)(uintptr_t)(want[0].base + c->ctl_off);
     return true;
 }
@@ -281,7 +281,7 @@ static int store_far(struct hl_win *w, const struct win_card *cards)
 {
     for (int i = 0; i < w->size; i++) {
         struct hl_target *t = &w->targets[i];
-        if (t->at != 0 && !hl_target_is_far(t)) {
+        if (t->key_or_ctl != 0 && !hl_target_is_far(t)) {
             w->mapped = true;
             continue;
         }

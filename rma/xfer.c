@@ -8,18 +8,19 @@
 #include "layout.h"
 #include "rpc.h"
 
-static int issue_block(const struct hl_move *m, const struct hl_target *t, int64_t at, char *mine, size_t len)
+static int issue_block(const struct hl_move *m, const struct hl_target *t, int64_t offset, char *mine,
+                       size_t len)
 {
-    uint64_t addr = (t->where & ~HL_TARGET_BITS) + (uint64_t)at;
+    uint64_t addr = (t->where & ~HL_TARGET_BITS) + (uint64_t)offset;
     struct hl_xfer x = hl_xfer_to_far(m->win, m->target, t, addr, mine, len);
     x.req = m->req;
     return m->dir == HL_PUT ? hl_lane_write(&x) : hl_lane_read(&x);
 }
 
-static void move_mapped(const struct hl_move *m, const struct hl_target *t, int64_t at, char *mine,
+static void move_mapped(const struct hl_move *m, const struct hl_target *t, int64_t offset, char *mine,
                         size_t len)
 {
-    char *theirs = (char *)(uintptr_t)t->where + at;
+    char *theirs = (char *)(uintptr_t)t->where + offset;
     if (m->dir == HL_PUT) {
         hl_near_copy(theirs, mine, len);
     } else {
@@ -27,24 +28,24 @@ static void move_mapped(const struct hl_move *m, const struct hl_target *t, int6
     }
 }
 
-/* Moves a block of private memory. t->where has the address of `at`, an offset in the window. */
-static int move_private(const struct hl_move *m, const struct hl_target *t, uint64_t at, char *mine,
+/* Moves a block of private memory. t->where has the address of `offset` in the window. */
+static int move_private(const struct hl_move *m, const struct hl_target *t, uint64_t offset, char *mine,
                         size_t len)
 {
     if ((t->where & HL_TARGET_NO_CMA) != 0) {
-        return hl_rpc_move(m, at, mine, len);
+        return hl_rpc_move(m, offset, mine, len);
     }
     int node_rank = hl_job_node_of(hl_win_world(m->win, m->target));
     return hl_cma_copy(node_rank, m->dir, mine, t->where & ~HL_TARGET_BITS, len);
 }
 
 /* Moves a block of a dynamic window, region by region. */
-static int move_attached(const struct hl_move *m, uint64_t at, char *mine, size_t len)
+static int move_attached(const struct hl_move *m, uint64_t offset, char *mine, size_t len)
 {
     int rc = 0;
     while (len != 0 && rc == 0) {
         struct hl_place place;
-        if ((rc = hl_dyn_find(m->win, m->target, at, &place)) != 0) {
+        if ((rc = hl_dyn_find(m->win, m->target, offset, &place)) != 0) {
             break;
         }
         size_t n = place.len < len ? (size_t)place.len : len;
@@ -53,9 +54,9 @@ static int move_attached(const struct hl_move *m, uint64_t at, char *mine, size_
         } else if (hl_target_is_far(&place.t)) {
             rc = issue_block(m, &place.t, 0, mine, n);
         } else {
-            rc = move_private(m, &place.t, at, mine, n);
+            rc = move_private(m, &place.t, offset, mine, n);
         }
-        at += n;
+        offset += n;
         mine += n;
         len -= n;
     }
@@ -63,24 +64,25 @@ static int move_attached(const struct hl_move *m, uint64_t at, char *mine, size_
 }
 
 /* Moves one block, contiguous on both sides, where the target is not plainly FAR. */
-static int move_near(const struct hl_move *m, const struct hl_target *t, int64_t at, char *mine, size_t len)
+static int move_near(const struct hl_move *m, const struct hl_target *t, int64_t offset, char *mine,
+                     size_t len)
 {
     if (hl_target_is_mapped(t)) {
-        move_mapped(m, t, at, mine, len);
+        move_mapped(m, t, offset, mine, len);
         return 0;
     }
     if (m->win->dyn != NULL) {
-        return move_attached(m, (uint64_t)at, mine, len);
+        return move_attached(m, (uint64_t)offset, mine, len);
     }
-    struct hl_target there = {t->where + (uint64_t)at, t->at};
-    return move_private(m, &there, (uint64_t)at, mine, len);
+    struct hl_target there = {t->where + (uint64_t)offset, t->key_or_ctl};
+    return move_private(m, &there, (uint64_t)offset, mine, len);
 }
 
-static int move_block(const struct hl_move *m, int64_t at, char *mine, size_t len)
+static int move_block(const struct hl_move *m, int64_t offset, char *mine, size_t len)
 {
     const struct hl_target *t = &m->win->targets[m->target];
     bool far = hl_target_is_plain_far(t);
-    return HL_LIKELY(far) ? issue_block(m, t, at, mine, len) : move_near(m, t, at, mine, len);
+    return HL_LIKELY(far) ? issue_block(m, t, offset, mine, len) : move_near(m, t, offset, mine, len);
 }
 
 #define LARGE 512     /* bytes of a block from which on the kernel copies as fast as the peer */
@@ -110,7 +112,7 @@ static int move_walks(const struct hl_move *m, const struct hl_ground *g, struct
 static int move_layout(const struct hl_move *m, const struct hl_span *span, const struct hl_ground *g)
 {
     bool mapped = hl_target_is_mapped(&g->t);
-    char *there = mapped ? (char *)(uintptr_t)(g->base + (uint64_t)span->at) : hl_layout_at(span->at);
+    char *there = mapped ? (char *)(uintptr_t)(g->base + (uint64_t)span->offset) : hl_layout_at(span->offset);
     struct hl_layout_iter walk;
     struct hl_layout_side sides[2] = {
         {m->origin_type, m->origin_count, m->origin},
@@ -139,8 +141,8 @@ bool hl_win_ground(const struct hl_move *m, const struct hl_span *span, struct h
         return true;
     }
     struct hl_place place;
-    int64_t far_end = (m->target_count - 1) * hl_type_extent(type), lo = span->at + type->true_lb;
-    int64_t hi = span->at + type->true_ub + (far_end > 0 ? far_end : 0);
+    int64_t far_end = (m->target_count - 1) * hl_type_extent(type), lo = span->offset + type->true_lb;
+    int64_t hi = span->offset + type->true_ub + (far_end > 0 ? far_end : 0);
     lo += far_end < 0 ? far_end : 0;
     if (hl_dyn_find(m->win, m->target, (uint64_t)lo, &place) != 0 || place.len < (uint64_t)(hi - lo)) {
         return false;
@@ -158,7 +160,7 @@ static int move_spans(const struct hl_move *m, const struct hl_span *span)
     struct hl_layout_iter walk;
     struct hl_layout_side sides[2] = {
         {m->origin_type, m->origin_count, m->origin},
-        {m->target_type, m->target_count, hl_layout_at(span->at)},
+        {m->target_type, m->target_count, hl_layout_at(span->offset)},
     };
     int rc = hl_layout_begin(&walk, HL_WALK_BYTES, 1, sides, 2);
     while (rc == 0 && hl_layout_next(&walk)) {
@@ -168,25 +170,25 @@ static int move_spans(const struct hl_move *m, const struct hl_span *span)
     return rc;
 }
 
-bool hl_move_target_block(const struct hl_move *m, const struct hl_span *span, int64_t *at)
+bool hl_move_target_block(const struct hl_move *m, const struct hl_span *span, int64_t *offset)
 {
     const struct hl_type *t = m->target_type;
-    *at = span->at + (t->dense ? 0 : t->true_lb);
+    *offset = span->offset + (t->dense ? 0 : t->true_lb);
     return t->dense || (m->target_count == 1 && t->block);
 }
 
 int hl_move_apply(const struct hl_move *m, const struct hl_span *span)
 {
     char *mine;
-    int64_t at;
+    int64_t offset;
     struct hl_ground g;
     bool far = hl_target_is_far(&m->win->targets[m->target]);
     if (far) {
         hl_win_follow_acc(m->win, m->target);
     }
-    if (hl_move_target_block(m, span, &at) &&
+    if (hl_move_target_block(m, span, &offset) &&
         hl_type_block(m->origin_type, m->origin_count, m->origin, &mine)) {
-        return move_block(m, at, mine, (size_t)span->len);
+        return move_block(m, offset, mine, (size_t)span->len);
     }
     bool near = !far && hl_win_ground(m, span, &g) && !hl_target_is_far(&g.t);
     return near ? move_layout(m, span, &g) : move_spans(m, span);
@@ -207,10 +209,10 @@ int hl_win_move(const struct hl_move *m)
     return rc != 0 ? rc : hl_move_apply(m, &span);
 }
 
-int hl_move_unmapped(const struct hl_move *m, uint64_t at, uint64_t len)
+int hl_move_unmapped(const struct hl_move *m, uint64_t offset, uint64_t len)
 {
     int rc = hl_target_is_far(&m->win->targets[m->target]) ? hl_win_take_lock(m->win, m->target) : 0;
-    return rc != 0 ? rc : move_block(m, (int64_t)at, m->origin, len);
+    return rc != 0 ? rc : move_block(m, (int64_t)offset, m->origin, len);
 }
 
 /* Is nothing of an operation left to do when its call returns? (Also true where the call is an error.) */
