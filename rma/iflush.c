@@ -137,7 +137,7 @@ static HL_NOINLINE int start_iflush(struct hl_win *w, int target, enum hl_lane_s
     }
     struct hl_lane_goals *goals;
     hl_mode_enter(w);
-    int rc = hl_lane_goals(NULL, target < 0 ? -1 : hl_win_world(w, target), scope, &goals);
+    int rc = hl_lane_goals_make(NULL, target < 0 ? -1 : hl_win_world(w, target), scope, &goals);
     if (rc == 0 && goals != NULL) {
         rc = launch_iflush(w, target, goals, dead, out);
     } else if (rc == 0) {

@@ -24,7 +24,7 @@ static HL_NOINLINE int move_slowly(struct hl_win *w, int target, const struct hl
 /* Notes this put, so that the thread's next one to the same target can go the same way. */
 HL_INLINE void remember_put(struct hl_win *w, int target, int64_t count, MPI_Datatype type)
 {
-    hl_lane_remember((struct hl_lane_last){.win = w,
+    hl_lane_remember((struct hl_lane_memo){.win = w,
                                            .type = (uintptr_t)type,
                                            .count = (int)count,
                                            .limit = w->epoch.open_limit8,
@@ -188,7 +188,7 @@ static HL_NOINLINE int wake_after_put(void)
  * remembered. */
 HL_INLINE int move_anew(void *origin, int64_t disp, const struct hl_mover *how)
 {
-    const struct hl_lane_last *l = &hl_lane_last;
+    const struct hl_lane_memo *l = &hl_lane_last;
     MPI_Datatype type = (MPI_Datatype)l->type;
     MPI_Win win = (MPI_Win)(uintptr_t)l->win;
     return hl_move_short(origin, l->count, type, l->target, disp, l->count,

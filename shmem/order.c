@@ -163,7 +163,7 @@ static void start_quiet(shmem_ctx_t ctx, shmemx_request_t *request, const char *
     }
     hl_near_fence();
     if (hl_lane_is_there()) {
-        hl_shmem_must(hl_lane_goals(c->lane, -1, HL_REMOTE, &goals), func, -1);
+        hl_shmem_must(hl_lane_goals_make(c->lane, -1, HL_REMOTE, &goals), func, -1);
     }
     if (goals == NULL) {
         tell_errors(func);

@@ -218,7 +218,7 @@ static void remember_word_put(const struct hl_xfer *x, const void *dest)
 {
     const struct hl_sym_area *part = hl_sym_area_of(dest);
     if (part != NULL && part->len >= 8) {
-        hl_lane_remember((struct hl_lane_last){.win = part->base,
+        hl_lane_remember((struct hl_lane_memo){.win = part->base,
                                                .type = LAST_IS_SYM,
                                                .limit = part->len - 7,
                                                .unit = 1,

@@ -81,7 +81,7 @@ HL_INLINE int hl_subtree(int v, int size)
 }
 
 /* The rank that is `v` places behind `root`, in a ring. */
-HL_INLINE int hl_ring(int root, int v, int size)
+HL_INLINE int hl_rank_behind(int root, int v, int size)
 {
     int r = root + v;
     return r >= size ? r - size : r;

@@ -48,7 +48,7 @@ void hl_build_alltoall_scattered(struct hl_sched *s, const struct hl_coll_call *
     struct outgoing out = outgoing_of(s, c);
 
     for (int i = 1; i < size; i++) {
-        int from = hl_ring(rank, size - i, size), to = hl_ring(rank, i, size);
+        int from = hl_rank_behind(rank, size - i, size), to = hl_rank_behind(rank, i, size);
         struct hl_data data = outgoing_block(&out, to);
         if (hl_coll_block_bytes(&c->recv, from) > 0) {
             hl_sched_recv(s, from, hl_coll_block(&c->recv, from));
@@ -107,8 +107,8 @@ static void bruck_round(struct hl_sched *s, const struct bruck *b)
     char *in = b->lane + (size / 2 + 1) * b->bytes;
 
     bruck_move(s, b, b->lane, true);
-    hl_sched_recv(s, hl_ring(rank, size - b->far, size), hl_data_bytes(in, bytes));
-    hl_sched_send(s, hl_ring(rank, b->far, size), hl_data_bytes(b->lane, bytes));
+    hl_sched_recv(s, hl_rank_behind(rank, size - b->far, size), hl_data_bytes(in, bytes));
+    hl_sched_send(s, hl_rank_behind(rank, b->far, size), hl_data_bytes(b->lane, bytes));
     hl_sched_wait(s);
     bruck_move(s, b, in, false);
 }

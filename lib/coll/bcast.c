@@ -8,25 +8,25 @@ void hl_build_barrier_dissemination(struct hl_sched *s, const struct hl_coll_cal
 
     (void)c;
     for (int64_t far = 1; far < size; far *= 2) {
-        hl_sched_recv(s, hl_ring(rank, size - (int)far, size), nothing);
-        hl_sched_send(s, hl_ring(rank, (int)far, size), nothing);
+        hl_sched_recv(s, hl_rank_behind(rank, size - (int)far, size), nothing);
+        hl_sched_send(s, hl_rank_behind(rank, (int)far, size), nothing);
         hl_sched_wait(s);
     }
 }
 
 void hl_build_bcast_binomial(struct hl_sched *s, const struct hl_coll_call *c)
 {
-    int size = s->comm->size, v = hl_ring(s->comm->rank, size - c->root, size);
+    int size = s->comm->size, v = hl_rank_behind(s->comm->rank, size - c->root, size);
     struct hl_data data = hl_data(c->recv.buf, c->recv.count, c->recv.type);
 
     if (v != 0) {
-        hl_sched_recv(s, hl_ring(c->root, v & (v - 1), size), data);
+        hl_sched_recv(s, hl_rank_behind(c->root, v & (v - 1), size), data);
         hl_sched_wait(s);
     }
     /* The farthest child goes first, since it has the deepest subtree. */
     for (int far = hl_pow2_below(size); far > 0; far /= 2) {
         if ((v == 0 || far < (v & -v)) && v + far < size) {
-            hl_sched_send(s, hl_ring(c->root, v + far, size), data);
+            hl_sched_send(s, hl_rank_behind(c->root, v + far, size), data);
         }
     }
 }
@@ -51,12 +51,12 @@ static void scatter_tree(struct hl_sched *s, const struct bcast_pieces *p, int r
     int size = p->size;
 
     if (v != 0) {
-        hl_sched_recv(s, hl_ring(root, v & (v - 1), size), bcast_piece(p, v, hl_subtree(v, size)));
+        hl_sched_recv(s, hl_rank_behind(root, v & (v - 1), size), bcast_piece(p, v, hl_subtree(v, size)));
         hl_sched_wait(s);
     }
     for (int far = hl_pow2_below(size); far > 0; far /= 2) {
         if ((v == 0 || far < (v & -v)) && v + far < size) {
-            hl_sched_send(s, hl_ring(root, v + far, size),
+            hl_sched_send(s, hl_rank_behind(root, v + far, size),
                           bcast_piece(p, v + far, hl_subtree(v + far, size)));
         }
     }
@@ -71,15 +71,15 @@ static bool in_subtree(int v, int block, int size)
 /* Passes the blocks round the ring; a rank is not sent the blocks that it has from its subtree. */
 static void ring_blocks(struct hl_sched *s, const struct bcast_pieces *p, int root, int v)
 {
-    int size = p->size, next = hl_ring(v, 1, size), last = hl_ring(v, size - 1, size);
+    int size = p->size, next = hl_rank_behind(v, 1, size), last = hl_rank_behind(v, size - 1, size);
 
     for (int i = 0; i < size - 1; i++) {
-        int out = hl_ring(v, size - i, size), in = hl_ring(v, size - 1 - i, size);
+        int out = hl_rank_behind(v, size - i, size), in = hl_rank_behind(v, size - 1 - i, size);
         if (!in_subtree(v, in, size)) {
-            hl_sched_recv(s, hl_ring(root, last, size), bcast_piece(p, in, 1));
+            hl_sched_recv(s, hl_rank_behind(root, last, size), bcast_piece(p, in, 1));
         }
         if (!in_subtree(next, out, size)) {
-            hl_sched_send(s, hl_ring(root, next, size), bcast_piece(p, out, 1));
+            hl_sched_send(s, hl_rank_behind(root, next, size), bcast_piece(p, out, 1));
         }
         hl_sched_wait(s);
     }
@@ -87,7 +87,7 @@ static void ring_blocks(struct hl_sched *s, const struct bcast_pieces *p, int ro
 
 void hl_build_bcast_scatter_ring(struct hl_sched *s, const struct hl_coll_call *c)
 {
-    int size = s->comm->size, v = hl_ring(s->comm->rank, size - c->root, size);
+    int size = s->comm->size, v = hl_rank_behind(s->comm->rank, size - c->root, size);
     struct hl_data data = hl_data(c->recv.buf, c->recv.count, c->recv.type);
     struct bcast_pieces p = {.bytes = data.count * data.type->size, .size = size};
 

@@ -408,7 +408,7 @@ bool hl_exchange_step(struct hl_exchange *x)
     bool tell = false;
 
     for (int k = 1; x->out.left > 0 && k < size; k++) {
-        int to = hl_ring(rank, k, size);
+        int to = hl_rank_behind(rank, k, size);
         tell = (x->out.phase[to] != HL_XCHG_OVER && step_out(x, to)) || tell;
     }
     if (tell) {
@@ -420,7 +420,7 @@ bool hl_exchange_step(struct hl_exchange *x)
         copy_own_block(x);
     }
     for (int k = 1; x->in.left > 0 && k < size; k++) {
-        int from = hl_ring(rank, size - k, size);
+        int from = hl_rank_behind(rank, size - k, size);
         tell = (x->in.phase[from] != HL_XCHG_OVER && step_in(x, from)) || tell;
     }
     if (tell) {

@@ -34,7 +34,7 @@ void hl_build_gather_linear(struct hl_sched *s, const struct hl_coll_call *c)
         return;
     }
     for (int i = 1; i < size; i++) {
-        int from = hl_ring(rank, i, size);
+        int from = hl_rank_behind(rank, i, size);
         if (hl_coll_block_bytes(&c->recv, from) > 0) {
             hl_sched_recv(s, from, hl_coll_block(&c->recv, from));
         }
@@ -55,7 +55,7 @@ void hl_build_scatter_linear(struct hl_sched *s, const struct hl_coll_call *c)
         return;
     }
     for (int i = 1; i < size; i++) {
-        int to = hl_ring(rank, i, size);
+        int to = hl_rank_behind(rank, i, size);
         if (hl_coll_block_bytes(&c->send, to) > 0) {
             hl_sched_send(s, to, hl_coll_block(&c->send, to));
         }
@@ -73,7 +73,8 @@ static struct hl_data packed(const char *blocks, int64_t bytes, int from, int n)
 
 void hl_build_gather_binomial(struct hl_sched *s, const struct hl_coll_call *c)
 {
-    int size = s->comm->size, v = hl_ring(s->comm->rank, size - c->root, size), tree = hl_subtree(v, size);
+    int size = s->comm->size, v = hl_rank_behind(s->comm->rank, size - c->root, size),
+        tree = hl_subtree(v, size);
     const struct hl_coll_side *side = v == 0 ? &c->recv : &c->send;
     int64_t bytes = side->count * side->type->size;
 
@@ -81,12 +82,12 @@ void hl_build_gather_binomial(struct hl_sched *s, const struct hl_coll_call *c)
         return;
     }
     if (tree == 1 && v != 0) {
-        hl_sched_send(s, hl_ring(c->root, v & (v - 1), size), hl_data_side(&c->send));
+        hl_sched_send(s, hl_rank_behind(c->root, v & (v - 1), size), hl_data_side(&c->send));
         return;
     }
     char *blocks = hl_sched_bytes(s, (size_t)(tree * bytes));
     for (int far = 1; far < tree; far *= 2) {
-        hl_sched_recv(s, hl_ring(c->root, v + far, size),
+        hl_sched_recv(s, hl_rank_behind(c->root, v + far, size),
                       packed(blocks, bytes, far, hl_subtree(v + far, size)));
     }
     if (v != 0) {
@@ -94,11 +95,12 @@ void hl_build_gather_binomial(struct hl_sched *s, const struct hl_coll_call *c)
     }
     hl_sched_wait(s);
     if (v != 0) {
-        hl_sched_send(s, hl_ring(c->root, v & (v - 1), size), packed(blocks, bytes, 0, tree));
+        hl_sched_send(s, hl_rank_behind(c->root, v & (v - 1), size), packed(blocks, bytes, 0, tree));
         return;
     }
     for (int i = 1; i < size; i++) {
-        hl_sched_copy(s, hl_coll_block(&c->recv, hl_ring(c->root, i, size)), packed(blocks, bytes, i, 1));
+        hl_sched_copy(s, hl_coll_block(&c->recv, hl_rank_behind(c->root, i, size)),
+                      packed(blocks, bytes, i, 1));
     }
     if (!hl_coll_in_place(&c->send)) {
         hl_sched_copy(s, hl_coll_block(&c->recv, c->root), hl_data_side(&c->send));
@@ -107,7 +109,8 @@ void hl_build_gather_binomial(struct hl_sched *s, const struct hl_coll_call *c)
 
 void hl_build_scatter_binomial(struct hl_sched *s, const struct hl_coll_call *c)
 {
-    int size = s->comm->size, v = hl_ring(s->comm->rank, size - c->root, size), tree = hl_subtree(v, size);
+    int size = s->comm->size, v = hl_rank_behind(s->comm->rank, size - c->root, size),
+        tree = hl_subtree(v, size);
     const struct hl_coll_side *side = v == 0 ? &c->send : &c->recv;
     int64_t bytes = side->count * side->type->size;
 
@@ -115,20 +118,21 @@ void hl_build_scatter_binomial(struct hl_sched *s, const struct hl_coll_call *c)
         return;
     }
     if (tree == 1 && v != 0) {
-        hl_sched_recv(s, hl_ring(c->root, v & (v - 1), size), hl_data_side(&c->recv));
+        hl_sched_recv(s, hl_rank_behind(c->root, v & (v - 1), size), hl_data_side(&c->recv));
         return;
     }
     char *blocks = hl_sched_bytes(s, (size_t)(tree * bytes));
     for (int i = 1; v == 0 && i < size; i++) {
-        hl_sched_copy(s, packed(blocks, bytes, i, 1), hl_coll_block(&c->send, hl_ring(c->root, i, size)));
+        hl_sched_copy(s, packed(blocks, bytes, i, 1),
+                      hl_coll_block(&c->send, hl_rank_behind(c->root, i, size)));
     }
     if (v != 0) {
-        hl_sched_recv(s, hl_ring(c->root, v & (v - 1), size), packed(blocks, bytes, 0, tree));
+        hl_sched_recv(s, hl_rank_behind(c->root, v & (v - 1), size), packed(blocks, bytes, 0, tree));
         hl_sched_wait(s);
     }
     for (int far = hl_pow2_below(size); far > 0; far /= 2) {
         if (far < tree) {
-            hl_sched_send(s, hl_ring(c->root, v + far, size),
+            hl_sched_send(s, hl_rank_behind(c->root, v + far, size),
                           packed(blocks, bytes, far, hl_subtree(v + far, size)));
         }
     }
@@ -150,11 +154,11 @@ static void allgather_own(struct hl_sched *s, const struct hl_coll_call *c)
 void hl_build_allgather_ring(struct hl_sched *s, const struct hl_coll_call *c)
 {
     int size = s->comm->size, rank = s->comm->rank;
-    int next = hl_ring(rank, 1, size), last = hl_ring(rank, size - 1, size);
+    int next = hl_rank_behind(rank, 1, size), last = hl_rank_behind(rank, size - 1, size);
 
     allgather_own(s, c);
     for (int i = 0; i < size - 1; i++) {
-        int out = hl_ring(rank, size - i, size), in = hl_ring(rank, size - 1 - i, size);
+        int out = hl_rank_behind(rank, size - i, size), in = hl_rank_behind(rank, size - 1 - i, size);
         if (hl_coll_block_bytes(&c->recv, in) > 0) {
             hl_sched_recv(s, last, hl_coll_block(&c->recv, in));
         }
@@ -191,7 +195,7 @@ static void learn_packing(struct hl_sched *s, const struct hl_coll_side *side, s
     }
     p->at[0] = 0;
     for (int i = 0; i < size; i++) {
-        p->at[i + 1] = p->at[i] + hl_coll_block_bytes(side, hl_ring(rank, i, size));
+        p->at[i + 1] = p->at[i] + hl_coll_block_bytes(side, hl_rank_behind(rank, i, size));
     }
 }
 
@@ -199,7 +203,7 @@ static void learn_packing(struct hl_sched *s, const struct hl_coll_side *side, s
 static void unpack_blocks(struct hl_sched *s, const struct hl_coll_side *side, const struct gather_places *p,
                           const char *blocks, int from, int n)
 {
-    int size = s->comm->size, to = hl_ring(s->comm->rank, from, size);
+    int size = s->comm->size, to = hl_rank_behind(s->comm->rank, from, size);
 
     if (p->at == NULL && n > 0) {
         hl_sched_copy(s, hl_data_slice(side->buf, to * side->count, n * side->count, side->type),
@@ -224,10 +228,10 @@ void hl_build_allgather_bruck(struct hl_sched *s, const struct hl_coll_call *c)
     allgather_own(s, c);
     hl_sched_copy(s, hl_data_bytes(blocks, (size_t)packed_at(&p, 1)), hl_coll_block(&c->recv, rank));
     for (int far = 1; far < size; far *= 2) {
-        int n = far < size - far ? far : size - far, to = hl_ring(rank, size - far, size);
+        int n = far < size - far ? far : size - far, to = hl_rank_behind(rank, size - far, size);
         int64_t in = packed_at(&p, far + n) - packed_at(&p, far), out = packed_at(&p, n);
         if (in > 0) {
-            hl_sched_recv(s, hl_ring(rank, far, size),
+            hl_sched_recv(s, hl_rank_behind(rank, far, size),
                           hl_data_bytes(blocks + packed_at(&p, far), (size_t)in));
         }
         if (out > 0) {

@@ -42,7 +42,7 @@ void hl_build_part_reduce(struct hl_sched *s, struct hl_operand *o, int64_t coun
 /* For commuting operations: a binomial tree with the root as its root. */
 static void reduce_rotated(struct hl_sched *s, const struct hl_coll_call *c)
 {
-    int size = s->comm->size, v = hl_ring(s->comm->rank, size - c->root, size);
+    int size = s->comm->size, v = hl_rank_behind(s->comm->rank, size - c->root, size);
     struct hl_type *type = c->recv.type;
     int64_t count = c->recv.count;
     const void *mine = v == 0 ? hl_coll_operand(c) : c->send.buf;
@@ -51,7 +51,7 @@ static void reduce_rotated(struct hl_sched *s, const struct hl_coll_call *c)
 
     for (int far = 1; far < size; far *= 2) {
         if (v & far) {
-            hl_sched_send(s, hl_ring(c->root, v - far, size), hl_data(mine, count, type));
+            hl_sched_send(s, hl_rank_behind(c->root, v - far, size), hl_data(mine, count, type));
             return;
         }
         if (v + far >= size) {
@@ -64,7 +64,7 @@ static void reduce_rotated(struct hl_sched *s, const struct hl_coll_call *c)
             hl_sched_copy(s, hl_data(sum, count, type), hl_data(mine, count, type));
             mine = sum;
         }
-        hl_sched_recv(s, hl_ring(c->root, v + far, size), hl_data(in, count, type));
+        hl_sched_recv(s, hl_rank_behind(c->root, v + far, size), hl_data(in, count, type));
         hl_sched_wait(s);
         hl_sched_combine_into(s, sum, in, count);
     }

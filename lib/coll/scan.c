@@ -108,8 +108,8 @@ static void direct_commuting(struct hl_sched *s, const struct hl_coll_call *c, c
     for (int i = 1; i < size; i += DIRECT_GROUP) {
         int n = size - i < DIRECT_GROUP ? size - i : DIRECT_GROUP;
         for (int k = 0; k < n; k++) {
-            swap_blocks(s, c, first, hl_ring(rank, size - i - k, size), hl_ring(rank, i + k, size),
-                        hl_data_slice(in, k * count, count, mine.type));
+            swap_blocks(s, c, first, hl_rank_behind(rank, size - i - k, size),
+                        hl_rank_behind(rank, i + k, size), hl_data_slice(in, k * count, count, mine.type));
         }
         hl_sched_wait(s);
         for (int k = 0; k < n && count > 0; k++) {
@@ -130,8 +130,9 @@ static void direct_ordered(struct hl_sched *s, const struct hl_coll_call *c, con
     hl_sched_copy(s, hl_data_slice(in, rank * count, count, type),
                   hl_data_slice(hl_coll_operand(c), first[rank], count, type));
     for (int i = 1; i < size; i++) {
-        int from = hl_ring(rank, size - i, size);
-        swap_blocks(s, c, first, from, hl_ring(rank, i, size), hl_data_slice(in, from * count, count, type));
+        int from = hl_rank_behind(rank, size - i, size);
+        swap_blocks(s, c, first, from, hl_rank_behind(rank, i, size),
+                    hl_data_slice(in, from * count, count, type));
     }
     hl_sched_wait(s);
     struct hl_operand o = {.mine = in};

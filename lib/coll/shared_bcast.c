@@ -9,7 +9,7 @@ static void meet_flat(struct hl_shared *s)
     hl_shared_wake_all(s);
     hl_shared_await_mates(s);
     for (int i = 1; i < s->n; i++) {
-        (void)hl_shared_await(s, hl_ring(s->me, i, s->n));
+        (void)hl_shared_await(s, hl_rank_behind(s->me, i, s->n));
     }
 }
 

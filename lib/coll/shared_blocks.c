@@ -27,7 +27,7 @@ void hl_shared_gather(struct hl_shared_call *x)
         return;
     }
     for (int i = 1; i < s->n; i++) {
-        int from = hl_ring(root, i, s->n);
+        int from = hl_rank_behind(root, i, s->n);
         const struct hl_cell *cell = hl_shared_await(s, from);
         if (cell != NULL) {
             hl_shared_take(s, from, cell, hl_coll_block(&c->recv, s->board->ranks[from]));
@@ -54,7 +54,7 @@ void hl_shared_allgather(struct hl_shared_call *x)
         copy_shared_block(s, mine, hl_data_side(&c->send));
     }
     for (int i = 1; i < s->n; i++) {
-        int from = hl_ring(s->me, i, s->n);
+        int from = hl_rank_behind(s->me, i, s->n);
         const struct hl_cell *cell = hl_shared_await(s, from);
         if (cell != NULL) {
             many = many || cell->kind == HL_CELL_ADDR;

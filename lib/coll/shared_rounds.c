@@ -84,7 +84,7 @@ static void collect_notes(struct fold_round *r, int64_t cells)
     for (int64_t k = 0; k < cells; k++) {
         s->op = last - (uint64_t)(cells - 1 - k);
         for (int i = 1; i < s->n; i++) {
-            int64_t from, place = hl_ring(s->me, i, s->n), count = result_of(r, (int)place, k, &from);
+            int64_t from, place = hl_rank_behind(s->me, i, s->n), count = result_of(r, (int)place, k, &from);
             const struct hl_cell *cell = hl_shared_await(s, (int)place);
             if (cell != NULL && count > 0) {
                 hl_shared_take(s, (int)place, cell,

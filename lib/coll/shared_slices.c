@@ -99,7 +99,7 @@ static void hand_out(struct slices *v, const char *result, uint64_t offset, uint
     struct hl_shared *s = v->x->s;
 
     for (int k = 1; k < s->n; k++) {
-        int i = hl_ring(s->me, k, s->n);
+        int i = hl_rank_behind(s->me, k, s->n);
         const struct hl_cell *cell = hl_shared_await(s, i);
         struct place_of_result to;
         if (cell != NULL && cell->err == 0) {
@@ -182,7 +182,7 @@ void hl_shared_allreduce_slices(struct hl_shared_call *x)
     hl_shared_post(s, HL_CELL_DATA, 0, NULL);
     hl_shared_wake_all(s);
     for (int k = 1; k < s->n; k++) {
-        (void)hl_shared_await(s, hl_ring(s->me, k, s->n));
+        (void)hl_shared_await(s, hl_rank_behind(s->me, k, s->n));
     }
     hl_shared_end(s);
     if (v.wants && v.memory != NULL) {

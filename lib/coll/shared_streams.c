@@ -64,7 +64,7 @@ void hl_shared_allgather_pieces(struct hl_shared_call *x)
         s->op = before + (uint64_t)k + 1;
         hl_shared_wake_all(s);
         for (int i = 1; i < s->n; i++) {
-            int from = hl_ring(s->me, i, s->n);
+            int from = hl_rank_behind(s->me, i, s->n);
             take_piece(s, from, hl_coll_block(&c->recv, s->board->ranks[from]), k);
         }
         hl_shared_end(s);
@@ -91,7 +91,7 @@ void hl_shared_gather_pieces(struct hl_shared_call *x)
             continue;
         }
         for (int i = 1; i < s->n; i++) {
-            int from = hl_ring(root, i, s->n);
+            int from = hl_rank_behind(root, i, s->n);
             take_piece(s, from, hl_coll_block(&c->recv, s->board->ranks[from]), k);
         }
         hl_shared_end(s);
@@ -109,7 +109,7 @@ static void stream_from_root(struct hl_shared_call *x, int64_t pieces)
 
     for (int64_t k = 0; k < pieces; k++) {
         for (int i = 1; i < s->n; i++) {
-            int to = hl_ring(s->me, i, s->n);
+            int to = hl_rank_behind(s->me, i, s->n);
             hl_shared_begin(s);
             post_piece(s, hl_coll_block(&x->c->send, s->board->ranks[to]), k);
             hl_shared_end(s);

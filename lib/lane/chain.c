@@ -35,7 +35,7 @@ size_t hl_chain_room(void)
     return (hl_fab.eager - RECORDS_AT - 2 * sizeof(struct hl_wire_short)) & ~(size_t)7;
 }
 
-bool hl_chain_takes(const struct hl_pool *p, const struct hl_issue *op)
+bool hl_chain_takes(const struct hl_lane_pool *p, const struct hl_issue *op)
 {
     return op->what == HL_ISSUE_MESSAGE ||
            (op->what == HL_ISSUE_ATOMIC ? op->recorded : p->chain != 0 && op->len <= p->chain);

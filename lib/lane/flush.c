@@ -327,7 +327,7 @@ static int add_lanes(enum hl_lane_scope scope, uint64_t among, struct hl_lane_go
     return rc;
 }
 
-int hl_lane_goals(struct hl_lane *lane, int peer, enum hl_lane_scope scope, struct hl_lane_goals **goals)
+int hl_lane_goals_make(struct hl_lane *lane, int peer, enum hl_lane_scope scope, struct hl_lane_goals **goals)
 {
     *goals = NULL;
     if (hl_pool_count(&hl_pool) == 0) {

@@ -55,8 +55,8 @@ HL_INLINE void hl_lane_stand_back(uint32_t looks)
 }
 
 /* ---- pool.c ---- */
-int hl_pool_open(struct hl_pool *p, uint32_t lanes, int ranks);
-void hl_pool_close(struct hl_pool *p);
+int hl_pool_open(struct hl_lane_pool *p, uint32_t lanes, int ranks);
+void hl_pool_close(struct hl_lane_pool *p);
 /* opens the endpoint: 0, HL_LANE_BROKEN */
 int hl_lane_make_ready(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 
@@ -108,7 +108,7 @@ void hl_acks_in(struct hl_lane *lane, struct hl_fab_receive *buf, size_t len) HL
 /* ---- chain.c ---- */
 struct hl_issue;
 /* True: the operation travels as a record of a chain. */
-bool hl_chain_takes(const struct hl_pool *p, const struct hl_issue *op);
+bool hl_chain_takes(const struct hl_lane_pool *p, const struct hl_issue *op);
 /* Bytes of payload (or of an answer) that the largest put, get or atomic record takes. */
 size_t hl_chain_room(void);
 /* Copies the operation into the way's open chain, which it opens if need be: 0, a status, or an error. */
@@ -125,7 +125,7 @@ void hl_chain_send_all(struct hl_lane *lane, uint64_t before) HL_REQUIRES(lane->
 void hl_chain_send_mine(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 /* The receive thread calls it at each tick. It sends chains that have been open for long, and probes peers
  * that have not acknowledged for long. False: nothing was open on any lane. */
-bool hl_pool_tick(struct hl_pool *p);
+bool hl_pool_tick(struct hl_lane_pool *p);
 /* Writes the head of a lane's message, and HELLO behind it where the flag is set. The caller fills in seq,
  * flags, len and count. */
 void hl_lane_write_head(const struct hl_lane *lane, struct hl_wire_head head, uint8_t *at)
@@ -192,12 +192,12 @@ int hl_lane_post_rma(struct hl_lane *lane, const struct hl_way *way, struct hl_s
 int hl_lane_refused(struct hl_lane *lane, struct hl_way *way, int rc) HL_REQUIRES(lane->lease);
 
 /* Waits for a lane and posts there. `status`: what the first try returned, or 0 when its lane was taken. */
-int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int status) HL_COLD;
+int hl_lane_issue_slow(struct hl_lane_pool *p, struct hl_issue *op, int status) HL_COLD;
 
 /* The lane for a thread that prefers none. It is chosen on the thread's first call; a borrower
  * (open_async.c) asks each time. `peer`: the rank that the thread wants to reach. HL_LANES_MAX: the pool is
  * closed. */
-uint32_t hl_lane_assign(struct hl_pool *p, int peer) HL_COLD;
+uint32_t hl_lane_assign(struct hl_lane_pool *p, int peer) HL_COLD;
 
 /* ---- open_async.c ---- */
 /* Sends a message without records; the answer to it tells whether the messages before it came. 0, or a code
@@ -205,7 +205,7 @@ uint32_t hl_lane_assign(struct hl_pool *p, int peer) HL_COLD;
 int hl_way_ping(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* Has the helper thread open the lane and connect it to `peer`, and then clear the lane's bit in `opening`.
  * False: the helper thread does not run and cannot be started. */
-bool hl_lane_open_async(struct hl_pool *p, uint32_t lane, int peer);
+bool hl_lane_open_async(struct hl_lane_pool *p, uint32_t lane, int peer);
 /* Ends the helper thread. */
 void hl_lane_open_async_stop(void);
 
@@ -215,7 +215,7 @@ void hl_way_await(struct hl_lane *lane, struct hl_way *way, uint64_t seq);
 
 /* ---- own.c ---- */
 /* The upper half of the lanes can be owned; the others are shared for ever. */
-HL_INLINE bool hl_lane_is_ownable(const struct hl_pool *p, uint32_t index)
+HL_INLINE bool hl_lane_is_ownable(const struct hl_lane_pool *p, uint32_t index)
 {
     return index >= hl_pool_count(p) - hl_pool_count(p) / 2;
 }

@@ -14,11 +14,11 @@ static __thread struct {
     uint32_t own;    /* the lane that is being opened for the thread */
     uint32_t lender; /* the lane that it uses meanwhile */
 } borrower;
-__thread struct hl_lane_last hl_lane_last = {.target = -1};
+__thread struct hl_lane_memo hl_lane_last = {.target = -1};
 
 /* An issuer that could not post at its first try. */
 struct pursuit {
-    struct hl_pool *pool;
+    struct hl_lane_pool *pool;
     struct hl_issue *op;
     uint32_t lane_index; /* lane to try next */
     uint32_t taken;      /* tries in a row that found the lease taken */
@@ -43,7 +43,7 @@ static uint32_t my_id(void)
 }
 
 /* The next lane in turn that is open and shared; `at` when there is no other. */
-static uint32_t next_lane(struct hl_pool *p, uint32_t at)
+static uint32_t next_lane(struct hl_lane_pool *p, uint32_t at)
 {
     /* acquire, both: pair with the full or in hl_lane_make_ready and the full and in help (open_async.c); a
      * lane that opens meanwhile is found the next time. relaxed: a guess, the lease is certain. */
@@ -169,7 +169,7 @@ static void describe_pursuit(const void *arg, struct hl_wait_desc *t)
 }
 HL_HANG_WORDS(pursue, describe_pursuit);
 
-int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int status)
+int hl_lane_issue_slow(struct hl_lane_pool *p, struct hl_issue *op, int status)
 {
     if (status < 0) {
         return status;
@@ -201,7 +201,7 @@ int hl_lane_issue_slow(struct hl_pool *p, struct hl_issue *op, int status)
 
 /* Chooses the lane that a thread with lane `own` begins on: that lane, or a borrowed one while it is not
  * open. */
-static uint32_t settle_own_lane(struct hl_pool *p, uint32_t own, int peer)
+static uint32_t settle_own_lane(struct hl_lane_pool *p, uint32_t own, int peer)
 {
     hl_thread_look_at_stack();
     /* relaxed: a guess; lane 0 is never owned. */
@@ -228,7 +228,7 @@ static uint32_t settle_own_lane(struct hl_pool *p, uint32_t own, int peer)
     return lender;
 }
 
-uint32_t hl_lane_assign(struct hl_pool *p, int peer)
+uint32_t hl_lane_assign(struct hl_lane_pool *p, int peer)
 {
     if (hl_pool_count(p) == 0) {
         return HL_LANES_MAX;

@@ -124,7 +124,8 @@ void hl_lane_flush_on(struct hl_lane *lane, int peer, enum hl_lane_scope scope);
 /* What hl_lane_flush_on with these arguments would wait for, and nothing issued later; *goals is NULL when
  * that is nothing. HL_ERR_NO_MEM. Any thread. */
 struct hl_lane_goals;
-int hl_lane_goals(struct hl_lane *lane, int peer, enum hl_lane_scope scope, struct hl_lane_goals **goals);
+int hl_lane_goals_make(struct hl_lane *lane, int peer, enum hl_lane_scope scope,
+                       struct hl_lane_goals **goals);
 
 /* True when all operations of `goals` have ended. It never waits: it sends those that are still in open
  * chains, and reads the queues of lanes that nobody holds. One thread at a time; no lease or lock held. */

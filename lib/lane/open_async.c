@@ -118,7 +118,7 @@ static bool next_wish(uint32_t *lane, int *peer)
 
 static void *help(void *arg)
 {
-    struct hl_pool *p = arg;
+    struct hl_lane_pool *p = arg;
     uint32_t lane;
     int peer;
     while (next_wish(&lane, &peer)) {
@@ -130,7 +130,7 @@ static void *help(void *arg)
     return NULL;
 }
 
-static bool start_warmer(struct hl_pool *p)
+static bool start_warmer(struct hl_lane_pool *p)
 {
     if (helper.joinable) {
         pthread_join(helper.thread, NULL); /* it ends: under the lock it saw no wish */
@@ -139,7 +139,7 @@ static bool start_warmer(struct hl_pool *p)
     return helper.joinable;
 }
 
-bool hl_lane_open_async(struct hl_pool *p, uint32_t lane, int peer)
+bool hl_lane_open_async(struct hl_lane_pool *p, uint32_t lane, int peer)
 {
     hl_mutex_lock(&helper.lock);
     bool will = !is_stopping() && (helper.running || start_warmer(p));

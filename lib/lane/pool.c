@@ -43,7 +43,7 @@ static size_t chain_bytes(void)
     return hl_min_size(wish, hl_chain_room());
 }
 
-int hl_pool_open(struct hl_pool *p, uint32_t lanes, int ranks)
+int hl_pool_open(struct hl_lane_pool *p, uint32_t lanes, int ranks)
 {
     p->ranks = ranks;
     hl_a32_store_relaxed(&p->next, 0); /* relaxed, all: no other thread yet. */
@@ -109,7 +109,7 @@ static void close_endpoint(struct hl_lane *lane) HL_NO_TSA
     lane->ep = NULL;
 }
 
-void hl_pool_close(struct hl_pool *p) HL_NO_TSA
+void hl_pool_close(struct hl_lane_pool *p) HL_NO_TSA
 {
     hl_a32_store_relaxed(&p->count, 0); /* relaxed: no other thread uses lanes. */
     p->closings++;

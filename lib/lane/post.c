@@ -7,7 +7,7 @@
 #include "log.h"
 #include "util.h"
 
-struct hl_pool hl_pool;
+struct hl_lane_pool hl_pool;
 
 /* ---- one post under the lease ---- */
 
@@ -373,7 +373,7 @@ HL_INLINE bool enter_first(struct hl_lane *lane, bool named) HL_TRY_ACQUIRE(true
 /* Posts on `own` or else on the preferred lane, at once if that is free and accepts it. */
 HL_INLINE int issue(struct hl_issue *op, struct hl_lane *own)
 {
-    struct hl_pool *p = &hl_pool;
+    struct hl_lane_pool *p = &hl_pool;
     if (own != NULL) {
         op->ordered = op->named = true;
         op->lane_index = own->index;

@@ -288,7 +288,7 @@ static bool look_after(struct hl_lane *lane) HL_REQUIRES(lane->lease)
     return busy;
 }
 
-bool hl_pool_tick(struct hl_pool *p)
+bool hl_pool_tick(struct hl_lane_pool *p)
 {
     bool busy = false;
     /* acquire: the lanes; pairs with the full or in hl_lane_make_ready. */

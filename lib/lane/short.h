@@ -145,7 +145,7 @@ HL_INLINE bool hl_lane_is_there(void)
 
 /* The calling thread has just put 8 bytes: its next calls that differ only in the
  * displacement and the origin buffer may try hl_lane_put_again first. `last`: the put, without its lane. */
-HL_INLINE void hl_lane_remember(struct hl_lane_last last)
+HL_INLINE void hl_lane_remember(struct hl_lane_memo last)
 {
     if (HL_LIKELY(hl_lane_preferred < hl_pool_count(&hl_pool))) {
         last.lane = hl_pool.lanes[hl_lane_preferred];

@@ -184,14 +184,14 @@ struct hl_lane {
     /* hl_xfer.token of the last record if that named memory by key: puts and gets of the same window and
      * target may follow it at once. Else 0. atomic: threads without the lease read it as a hint */
     hl_a64 takes;
-    struct fid_ep *ep;    /* NULL until opened */
-    struct hl_pool *pool; /* read-only */
-    uint32_t index;       /* read-only */
-    bool broken;          /* the endpoint could not be opened */
-    bool kept;            /* its descriptor wakes sleepers; written before anything is issued */
-    bool wake;            /* somebody may wait for what ended: hl_prog_wake after leaving */
-    bool wants_ticks;     /* a chain was opened: hl_rx_want_ticks after leaving */
-    uint32_t deaths_seen; /* pool->deaths when it was last compared */
+    struct fid_ep *ep;         /* NULL until opened */
+    struct hl_lane_pool *pool; /* read-only */
+    uint32_t index;            /* read-only */
+    bool broken;               /* the endpoint could not be opened */
+    bool kept;                 /* its descriptor wakes sleepers; written before anything is issued */
+    bool wake;                 /* somebody may wait for what ended: hl_prog_wake after leaving */
+    bool wants_ticks;          /* a chain was opened: hl_rx_want_ticks after leaving */
+    uint32_t deaths_seen;      /* pool->deaths when it was last compared */
 
     /* slots taken. atomic: release by the leaseholder, acquire by flushing threads */
     HL_ALIGNED_LINE hl_a64 issued;
@@ -212,7 +212,7 @@ struct hl_lane {
     uint64_t copied[HL_SLOTS]; /* the data of slot i, when its operation writes a word that was copied */
 };
 
-struct hl_pool {
+struct hl_lane_pool {
     hl_a32 count;      /* number of lanes; 0: closed. Read-only while open. atomic */
     uint32_t closings; /* how often the pool was closed; read-only while open */
     int ranks;         /* ranks of the job */
@@ -232,13 +232,13 @@ struct hl_pool {
 };
 
 /* The number of lanes; 0: the pool is not open. Any thread, also while another thread opens the pool. */
-HL_INLINE uint32_t hl_pool_count(const struct hl_pool *p)
+HL_INLINE uint32_t hl_pool_count(const struct hl_lane_pool *p)
 {
     return hl_a32_load_acquire(&p->count); /* acquire: the lanes; pairs with the release in hl_pool_open. */
 }
 
 /* The process's pool. */
-extern struct hl_pool hl_pool;
+extern struct hl_lane_pool hl_pool;
 
 /* Bytes that are left for records. */
 HL_INLINE size_t hl_chain_left(const struct hl_chain *chain)
@@ -252,7 +252,7 @@ extern HL_THREAD_LOCAL uint32_t hl_lane_preferred;
 
 /* A thread's last put of 8 bytes that may have gone into a chain, as the user's call described it (short.h);
  * whether it did, hl_lane.takes tells. */
-struct hl_lane_last {
+struct hl_lane_memo {
     const void *win;
     uintptr_t type;
     uint64_t limit; /* number of displacements at which 8 bytes lie in the target's window */
@@ -264,6 +264,6 @@ struct hl_lane_last {
     int count;  /* elements */
 };
 
-extern HL_THREAD_LOCAL struct hl_lane_last hl_lane_last;
+extern HL_THREAD_LOCAL struct hl_lane_memo hl_lane_last;
 
 #endif

@@ -157,7 +157,7 @@ static int put_short(const struct hl_xfer *x) HL_NO_TSA
     }
     int rc = hl_lane_put_short(x->token, x->addr, x->buf, x->len) ? 0 : hl_lane_write(x);
     if (rc == 0) {
-        hl_lane_remember((struct hl_lane_last){.token = x->token, .unit = 1, .target = x->peer});
+        hl_lane_remember((struct hl_lane_memo){.token = x->token, .unit = 1, .target = x->peer});
     }
     return rc;
 }

@@ -5,7 +5,7 @@
 static struct hl_lane_goals *goals_of(struct hl_lane *lane, int peer, enum hl_lane_scope scope)
 {
     struct hl_lane_goals *goals;
-    ck_assert_int_eq(hl_lane_goals(lane, peer, scope, &goals), 0);
+    ck_assert_int_eq(hl_lane_goals_make(lane, peer, scope, &goals), 0);
     return goals;
 }
 

@@ -244,7 +244,7 @@ END_TEST
 /* Their memory is not cleared: what malloc gives may name buffers that live. */
 START_TEST(lanes_that_nobody_needed_give_nothing_back)
 {
-    static struct hl_pool pool;
+    static struct hl_lane_pool pool;
     hl_fab.row = hl_provider_find("any", 0); /* as the network leaves it that is open */
     void *living = hl_mem_buffer_take(4096);
     ck_assert_ptr_nonnull(living);

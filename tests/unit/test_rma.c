@@ -391,7 +391,7 @@ END_TEST
 START_TEST(a_hundred_thousand_ranks_cost_few_bytes)
 {
     enum { MANY = 100000 };
-    static struct hl_pool pool;
+    static struct hl_lane_pool pool;
     struct hl_group *world, *odd;
     hl_fab.row = hl_provider_find("any", 0); /* as the network leaves it that is open */
     double before = unit_resident();
