@@ -25,7 +25,7 @@ static uint64_t held_bytes(const struct hl_matcher *m)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < m->n_inboxes; i++) {
-        sum += hl_a64_load_relaxed(&m->inbox[i].table.held); /* relaxed: a recent value is enough */
+        sum += hl_a64_load_relaxed(&m->inbox[i].table.kept_bytes); /* relaxed: a recent value is enough */
     }
     return sum;
 }
@@ -105,7 +105,7 @@ void hl_flow_check(struct hl_matcher *m, struct hl_inbox *ib)
         hl_mutex_unlock(&m->flow.lock);
     }
     more = more > limit / SLACK ? more : limit / SLACK;
-    hl_a64_store_relaxed(&ib->mark, hl_a64_load_relaxed(&ib->table.held) + more); /* relaxed: a hint */
+    hl_a64_store_relaxed(&ib->mark, hl_a64_load_relaxed(&ib->table.kept_bytes) + more); /* relaxed: a hint */
 }
 
 /* Tells a peer to keep its payloads (on), or to go on. */
@@ -156,7 +156,7 @@ static void let_all_go(struct hl_matcher *m) HL_REQUIRES(m->flow.lock)
     for (unsigned i = 0; i < m->n_inboxes; i++) {
         struct hl_inbox *ib = &m->inbox[i];
         /* relaxed: hints. */
-        hl_a64_store_relaxed(&ib->mark, hl_a64_load_relaxed(&ib->table.held) + more / m->n_inboxes);
+        hl_a64_store_relaxed(&ib->mark, hl_a64_load_relaxed(&ib->table.kept_bytes) + more / m->n_inboxes);
     }
     m->flow.n = 0;
     set_busy(m, 0);

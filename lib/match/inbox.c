@@ -89,7 +89,7 @@ static void arrive(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_ar
     if (HL_UNLIKELY(r == NULL)) {
         hl_table_add(&ib->table, hl_entry_keep(&ib->pool, a, ib->table.n_entries));
         /* relaxed: the first is the owner's, the second a hint. */
-        if (HL_UNLIKELY(hl_a64_load_relaxed(&ib->table.held) > hl_a64_load_relaxed(&ib->mark))) {
+        if (HL_UNLIKELY(hl_a64_load_relaxed(&ib->table.kept_bytes) > hl_a64_load_relaxed(&ib->mark))) {
             hl_flow_check(m, ib);
         }
     } else if (HL_UNLIKELY(hl_recv_body(r)->type == NULL)) {

@@ -168,7 +168,7 @@ HL_INLINE void irecv_taken(struct hl_req *req, const struct hl_recv *r, const st
     hl_req_done(req);
 }
 
-HL_INLINE int post_held(struct hl_matcher *m, const struct hl_recv *r, struct hl_req *req)
+HL_INLINE int hold_and_post(struct hl_matcher *m, const struct hl_recv *r, struct hl_req *req)
 {
     hl_match_hold_type(req, r->type);
     int err = hl_recv_post(m, req);
@@ -183,7 +183,7 @@ static int irecv_later(struct hl_matcher *m, const struct hl_recv *r, struct hl_
     hl_req_begin(req, HL_REQ_RECV, 0);
     hl_recv_setup(req, r, HL_COMMAND_RECV);
     hl_match_count_new(req);
-    int err = post_held(m, r, req);
+    int err = hold_and_post(m, r, req);
     if (HL_UNLIKELY(err != 0)) {
         hl_req_free(req);
     }
@@ -213,7 +213,7 @@ int hl_recv_begin(struct hl_matcher *m, const struct hl_recv *r, struct hl_req *
 {
     hl_req_init(req, HL_REQ_RECV);
     hl_recv_setup(req, r, HL_COMMAND_RECV);
-    return post_held(m, r, req);
+    return hold_and_post(m, r, req);
 }
 
 int hl_matcher_recv(struct hl_matcher *m, const struct hl_recv *r, MPI_Status *status)

@@ -404,7 +404,8 @@ static struct hl_req *request_of(const struct hl_send *s)
     return r;
 }
 
-HL_INLINE int send_held(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, struct hl_req *r)
+HL_INLINE int hold_and_send(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s,
+                            struct hl_req *r)
 {
     hl_match_hold_type(r, s->type);
     int err = send_later(m, p, s, r);
@@ -417,7 +418,7 @@ HL_INLINE int send_held(struct hl_matcher *m, struct hl_peer *p, const struct hl
 static int isend_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, struct hl_req *r,
                        struct hl_req **out)
 {
-    int err = send_held(m, p, s, r);
+    int err = hold_and_send(m, p, s, r);
     if (HL_FAULT(isend_waits) && err == 0) {
         hl_req_wait(r);
     }
@@ -491,7 +492,7 @@ HL_INLINE int send_rest(struct hl_matcher *m, struct hl_peer *p, const struct hl
     }
     struct hl_req r;
     hl_req_init(&r, HL_REQ_SEND);
-    int err = send_held(m, p, s, &r);
+    int err = hold_and_send(m, p, s, &r);
     if (err != 0) {
         return err;
     }

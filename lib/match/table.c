@@ -348,7 +348,7 @@ uint64_t hl_entry_bytes(const struct hl_entry *e)
 void hl_table_add(struct hl_table *t, struct hl_entry *e)
 {
     /* relaxed: only the owner changes it; others guess by it. */
-    hl_a64_store_relaxed(&t->held, hl_a64_load_relaxed(&t->held) + hl_entry_bytes(e));
+    hl_a64_store_relaxed(&t->kept_bytes, hl_a64_load_relaxed(&t->kept_bytes) + hl_entry_bytes(e));
     if (HL_UNLIKELY(++t->n_entries + t->n_posted > LOAD * t->n_bins)) {
         grow_bins(t);
     }
@@ -362,7 +362,7 @@ void hl_table_add(struct hl_table *t, struct hl_entry *e)
 void hl_table_remove(struct hl_table *t, struct hl_entry *e)
 {
     /* relaxed: only the owner changes it */
-    hl_a64_store_relaxed(&t->held, hl_a64_load_relaxed(&t->held) - hl_entry_bytes(e));
+    hl_a64_store_relaxed(&t->kept_bytes, hl_a64_load_relaxed(&t->kept_bytes) - hl_entry_bytes(e));
     t->n_entries--;
     *e->back = e->next;
     if (e->next != NULL) {

@@ -40,7 +40,7 @@ struct hl_table {
     /* What receives that are posted in time do not change. */
     struct hl_entry_list arrival; /* all unexpected messages, oldest first */
     /* atomic: bytes of the entries; stored by the owner, read as a guess by others */
-    hl_a64 held;
+    hl_a64 kept_bytes;
     /* claims' nodes put into `wild` since the last sweep; number that calls for a sweep */
     size_t n_shared, sweep_at;
 };

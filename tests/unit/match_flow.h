@@ -28,7 +28,7 @@ START_TEST(a_flood_takes_bounded_memory)
         hl_prog_poll();
         uint64_t held = 0;
         for (unsigned k = 0; k < ranks[1].n_inboxes; k++) {
-            held += hl_a64_load_relaxed(&ranks[1].inbox[k].table.held); /* relaxed: one thread here */
+            held += hl_a64_load_relaxed(&ranks[1].inbox[k].table.kept_bytes); /* relaxed: one thread here */
         }
         most = held > most ? held : most;
     }
