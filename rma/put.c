@@ -152,14 +152,7 @@ HL_INLINE int move_anyhow(void *origin, int64_t origin_count, MPI_Datatype origi
     return hl_win_end(call.tail.win, call.how->func, hl_win_move(&m));
 }
 
-/* One row for each call: its name here and for users, direction, and functions for mapped and other memory.
- * For each call the long way and the way between have a function to which the short way jumps: put_all,
- * put_any, and put_how, which names them, and so on. */
-#define CALLS(X)                                                                                             \
-    X(put, MPI_Put, HL_PUT, put_copy, put_unmapped)                                                          \
-    X(put_c, MPI_Put_c, HL_PUT, put_copy, put_unmapped)                                                      \
-    X(get, MPI_Get, HL_GET, get_copy, get_unmapped)                                                          \
-    X(get_c, MPI_Get_c, HL_GET, get_copy, get_unmapped)
+/* A function with all arguments where the user's call has them, which goes on by `way`. */
 #define WAY(name, count_t, way, how)                                                                         \
     static HL_NOINLINE int name(void *origin, count_t origin_count, MPI_Datatype origin_type, int target,    \
                                 int64_t disp, count_t target_count, MPI_Datatype target_type, MPI_Win win)   \
@@ -167,14 +160,18 @@ HL_INLINE int move_anyhow(void *origin, int64_t origin_count, MPI_Datatype origi
         return way(origin, origin_count, origin_type, target, disp, target_count,                            \
                    (struct hl_move_call){{target_type, win}, how});                                          \
     }
-#define X(name, func, dir, copy, far)                                                                        \
-    static const struct hl_mover name##_how;                                                                 \
-    WAY(name##_all, int64_t, move_anyhow, &name##_how)                                                       \
-    WAY(name##_any, int64_t, hl_move_apart, &name##_how)                                                     \
-    static const struct hl_mover name##_how = {dir, #func, name##_any, name##_all, copy, far};
-CALLS(X)
-#undef X
-#undef CALLS
+
+/* One row for each call makes what describes it, and the functions to which its short way jumps: the way
+ * between and the long way. Behind them those for mapped and for other memory. */
+#define MOVER(how, func, dir, any, all, copy, unmapped)                                                      \
+    static const struct hl_mover how;                                                                        \
+    WAY(all, int64_t, move_anyhow, &how)                                                                     \
+    WAY(any, int64_t, hl_move_apart, &how)                                                                   \
+    static const struct hl_mover how = {dir, #func, any, all, copy, unmapped};
+MOVER(put_how, MPI_Put, HL_PUT, put_any, put_all, put_copy, put_unmapped)
+MOVER(put_c_how, MPI_Put_c, HL_PUT, put_c_any, put_c_all, put_copy, put_unmapped)
+MOVER(get_how, MPI_Get, HL_GET, get_any, get_all, get_copy, get_unmapped)
+MOVER(get_c_how, MPI_Get_c, HL_GET, get_c_any, get_c_all, get_copy, get_unmapped)
 
 /* ---- another put where the last one went ---- */
 
@@ -219,34 +216,31 @@ HL_INLINE int put_again(void *origin, int64_t disp, put_rest_fn *anew, put_rest_
 }
 
 /* Counts stay in their registers as the user's call has them. A call that does not repeat the last one goes
- * on by a jump, so that the short way saves no register for it. (put_chained, put_unlike, put_anew,
- * put_leave_anew, and those of put_c.) */
-#define CALLS(X)                                                                                             \
-    X(put, int)                                                                                              \
-    X(put_c, int64_t)
-#define X(name, count_t)                                                                                     \
-    static HL_NOINLINE int name##_anew(void *origin, int64_t disp)                                           \
+ * on by a jump, so that the short way saves no register for it. */
+#define CHAINED(chained, count_t, how, unlike, anew, leave_anew)                                             \
+    static HL_NOINLINE int anew(void *origin, int64_t disp)                                                  \
     {                                                                                                        \
-        return move_anew(origin, disp, &name##_how);                                                         \
+        return move_anew(origin, disp, &how);                                                                \
     }                                                                                                        \
-    static HL_NOINLINE int name##_leave_anew(void *origin, int64_t disp)                                     \
+    static HL_NOINLINE int leave_anew(void *origin, int64_t disp)                                            \
     {                                                                                                        \
-        return leave_lane(origin, disp, name##_anew);                                                        \
+        return leave_lane(origin, disp, anew);                                                               \
     }                                                                                                        \
-    WAY(name##_unlike, count_t, hl_move_short, &name##_how)                                                  \
-    static HL_NOINLINE int name##_chained(void *origin, count_t origin_count, MPI_Datatype origin_type,      \
-                                          int target, int64_t disp, count_t target_count,                    \
-                                          MPI_Datatype target_type, MPI_Win win)                             \
+    WAY(unlike, count_t, hl_move_short, &how)                                                                \
+    static HL_NOINLINE int chained(void *origin, count_t origin_count, MPI_Datatype origin_type, int target, \
+                                   int64_t disp, count_t target_count, MPI_Datatype target_type,             \
+                                   MPI_Win win)                                                              \
     {                                                                                                        \
         struct hl_tail tail = {target_type, win};                                                            \
         return is_again(origin, origin_count, origin_type, disp, target_count, tail)                         \
-                   ? put_again(origin, disp, name##_anew, name##_leave_anew)                                 \
-                   : name##_unlike(origin, origin_count, origin_type, target, disp, target_count,            \
-                                   target_type, win);                                                        \
+                   ? put_again(origin, disp, anew, leave_anew)                                               \
+                   : unlike(origin, origin_count, origin_type, target, disp, target_count, target_type,      \
+                            win);                                                                            \
     }
-CALLS(X)
-#undef X
-#undef CALLS
+CHAINED(put_chained, int, put_how, put_unlike, put_anew, put_leave_anew)
+CHAINED(put_c_chained, int64_t, put_c_how, put_c_unlike, put_c_anew, put_c_leave_anew)
+#undef CHAINED
+#undef MOVER
 #undef WAY
 
 /* ---- public ---- */
