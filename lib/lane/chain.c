@@ -11,9 +11,6 @@
 
 #include <string.h>
 
-/* Where records begin: behind the longest head. */
-#define RECORDS_AT (sizeof(struct hl_wire_head) + sizeof(struct hl_wire_hello))
-
 /* An operation as a record. */
 struct shape {
     union {
@@ -32,7 +29,7 @@ struct shape {
 
 size_t hl_chain_room(void)
 {
-    return (hl_fab.eager - RECORDS_AT - 2 * sizeof(struct hl_wire_short)) & ~(size_t)7;
+    return (hl_fab.eager - HL_CHAIN_RECORDS_AT - 2 * sizeof(struct hl_wire_short)) & ~(size_t)7;
 }
 
 bool hl_chain_takes(const struct hl_lane_pool *p, const struct hl_issue *op)
@@ -166,7 +163,7 @@ static int open_chain(struct hl_lane *lane, struct hl_way *way, bool local) HL_R
                             : hl_err_say(HL_ERR_NO_MEM, "no memory for a message to rank %d: %s", way->peer,
                                          hl_err_text(HL_ERR_NO_MEM));
     }
-    chain->end = chain->bytes + RECORDS_AT;
+    chain->end = chain->bytes + HL_CHAIN_RECORDS_AT;
     chain->limit = chain->bytes + hl_fab.eager - HL_CHAIN_WORD;
     chain->error = NULL;
     chain->records = chain->keys = chain->counted = 0;
@@ -247,7 +244,7 @@ int hl_chain_append(struct hl_lane *lane, struct hl_way *way, const struct hl_is
     struct shape s;
     shape_of(&s, op);
     if (way->chain != NULL && !fits_chain(way->chain, &s, op)) {
-        int rc = hl_chain_send(lane, way, false);
+        int rc = hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE);
         if (rc != 0) {
             return rc > 0 ? HL_LANE_STAY : rc;
         }
@@ -264,7 +261,7 @@ int hl_chain_append(struct hl_lane *lane, struct hl_way *way, const struct hl_is
     /* relaxed: only the lease's holder acts on it. */
     hl_a64_store_relaxed(&lane->takes, s.keyed ? op->token : 0);
     if (lane->pool->chain == 0 || hl_chain_left(chain) < 2 * sizeof s.rec.small) {
-        (void)hl_chain_send(lane, way, false); /* refused: it stays open; failed: error words have it */
+        (void)hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE); /* refused: stays open; errors are kept */
     }
     return 0;
 }

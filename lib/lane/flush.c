@@ -49,7 +49,7 @@ static bool push_goal(const struct goal *g)
     if (g->way == NULL) {
         hl_chain_send_all(lane, g->until);
     } else if (g->way->chain != NULL && g->way->chain->slot->way_seq <= g->until) {
-        (void)hl_chain_send(lane, g->way, true);
+        (void)hl_chain_send(lane, g->way, HL_CHAIN_MAY_GO_ALONE);
     }
     (void)hl_lane_progress(lane);
     hl_lane_leave(lane);

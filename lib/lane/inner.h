@@ -116,9 +116,10 @@ int hl_chain_append(struct hl_lane *lane, struct hl_way *way, const struct hl_is
     HL_REQUIRES(lane->lease);
 
 /* ---- send.c ---- */
+enum hl_chain_form { HL_CHAIN_AS_MESSAGE, HL_CHAIN_MAY_GO_ALONE }; /* one put or get goes directly then */
 /* Sends the way's open chain, if there is one: 0; a status, and the chain stays open; or an error, with
- * which all operations in it ended. `may_go_alone`: a single put or get may go as a direct operation. */
-int hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool may_go_alone) HL_REQUIRES(lane->lease);
+ * which all operations in it ended. */
+int hl_chain_send(struct hl_lane *lane, struct hl_way *way, enum hl_chain_form form) HL_REQUIRES(lane->lease);
 /* Sends all open chains whose slot's number is below `before`, as far as that is possible now. */
 void hl_chain_send_all(struct hl_lane *lane, uint64_t before) HL_REQUIRES(lane->lease);
 /* Sends the open chains that the calling thread opened, or that several threads wait for. */

@@ -41,7 +41,8 @@ struct hl_slot *hl_slot_take(struct hl_lane *lane)
             return slot;
         }
         /* The provider still holds this slot: pass over it. A full lap of such slots is a full ring. */
-        hl_a64_store_release(&lane->issued, number + 1); /* release: pairs with the acquire in flush_lanes. */
+        /* release: pairs with the acquire in flush_lanes (flush.c). */
+        hl_a64_store_release(&lane->issued, number + 1);
         hl_slot_advance(lane);
         if (hl_a64_load_relaxed(&lane->issued) % HL_SLOTS == 0 && hl_lane_progress(lane) == 0) {
             return NULL;
@@ -293,7 +294,7 @@ static int greet(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lea
     struct hl_issue op = {
         .what = HL_ISSUE_MESSAGE, .peer = way->peer, .error = &way->greeting, .message = &message};
     if (way->messages > way->greeted_from || way->chain != NULL) {
-        (void)hl_chain_send(lane, way, false);
+        (void)hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE);
         (void)hl_lane_progress(lane);
         return HL_LANE_STAY;
     }
@@ -314,7 +315,7 @@ static HL_COLD int keep_fence(struct hl_lane *lane, struct hl_way *way, const st
     if (op->what == HL_ISSUE_READ || hl_chain_takes(lane->pool, op)) {
         return 0;
     }
-    int rc = hl_chain_send(lane, way, false);
+    int rc = hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE);
     (void)hl_lane_progress(lane);
     return rc < 0 ? rc : HL_LANE_STAY;
 }

@@ -95,16 +95,14 @@ static int post_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(
  * operation of its own. */
 static bool is_alone(const struct hl_chain *chain)
 {
-    const struct hl_wire_short *rec =
-        (const void *)(chain->bytes + sizeof(struct hl_wire_head) + sizeof(struct hl_wire_hello));
+    const struct hl_wire_short *rec = (const void *)(chain->bytes + HL_CHAIN_RECORDS_AT);
     return chain->keys == 1 && chain->records == 2 && chain->way->unacked == 0 &&
            !hl_way_is_fenced(chain->way) && (rec[1].op == HL_WIRE_PUT || rec[1].op == HL_WIRE_GET);
 }
 
 static int send_alone(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(lane->lease)
 {
-    const struct hl_wire_short *rec =
-        (const void *)(chain->bytes + sizeof(struct hl_wire_head) + sizeof(struct hl_wire_hello));
+    const struct hl_wire_short *rec = (const void *)(chain->bytes + HL_CHAIN_RECORDS_AT);
     bool reads = rec[1].op == HL_WIRE_GET;
     struct hl_xfer x = {.addr = rec[1].addr,
                         .key = chain->key,
@@ -135,7 +133,7 @@ static int not_sent(struct hl_lane *lane, struct hl_chain *chain, int rc) HL_REQ
     return way->dead && rc >= 0 ? HL_ERR_PROC_ABORTED : rc;
 }
 
-int hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool may_go_alone)
+int hl_chain_send(struct hl_lane *lane, struct hl_way *way, enum hl_chain_form form)
 {
     int rc = HL_UNLIKELY(way->lost) && way->chain != NULL ? hl_way_reconnect(lane, way) : 0;
     if (rc < 0) {
@@ -145,7 +143,7 @@ int hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool may_go_alone)
     if (rc != 0 || chain == NULL) {
         return rc;
     }
-    if (may_go_alone && is_alone(chain)) {
+    if (form == HL_CHAIN_MAY_GO_ALONE && is_alone(chain)) {
         rc = send_alone(lane, chain);
     } else {
         if (!has_credit(lane, way)) {
@@ -195,7 +193,7 @@ static void send_picked(struct hl_lane *lane, const struct pick *p) HL_REQUIRES(
             return;
         }
         from = oldest->slot->number + 1;
-        (void)hl_chain_send(lane, oldest->way, true);
+        (void)hl_chain_send(lane, oldest->way, HL_CHAIN_MAY_GO_ALONE);
     }
 }
 

@@ -79,7 +79,8 @@ void hl_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *sl
     if (local) {
         hl_slot_make_local(way, slot);
     }
-    /* release: pairs with the acquires in flush.c: what a flush sees issued has its slot in place. */
+    /* release: pairs with the acquires in snapshot and flush_lanes (flush.c): what a flush sees issued has
+     * its slot in place. */
     hl_a64_store_release(&way->issued, seq);
     hl_a64_store_release(&lane->issued, slot->number + 1);
 }
@@ -104,7 +105,7 @@ void hl_slot_advance(struct hl_lane *lane)
         at++;
     }
     if (at != tail) {
-        /* release: results and error words; pairs with the acquire in reached. */
+        /* release: results and error words; pairs with the acquire in reached (flush.c). */
         hl_a64_store_release(&lane->tail, at);
         lane->wake = true;
     }

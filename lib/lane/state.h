@@ -22,6 +22,8 @@ _Static_assert(HL_LANES_MAX <= HL_WIRE_LANES && HL_LANES_MAX <= HL_STAT_LANES, "
 #define HL_HEARTBEAT_TICKS 50      /* ticks without acknowledgement after which the peer is probed */
 /* reads of the queue after a connection was lost, before it is tried again */
 #define HL_RECONNECT_READS 256
+/* where a chain's records begin: behind the longest head */
+#define HL_CHAIN_RECORDS_AT (sizeof(struct hl_wire_head) + sizeof(struct hl_wire_hello))
 #define HL_CHAIN_WORD (sizeof(struct hl_wire_short) + 8) /* bytes of the record of a put of 8 bytes */
 #define HL_IDLE_LEASES 64 /* leases of the lane after which an idle way's bit is taken back */
 
@@ -169,7 +171,7 @@ struct hl_way_table {
  * (send.c). */
 struct hl_ping {
     struct fi_context2 context;
-    _Alignas(8) uint8_t message[sizeof(struct hl_wire_head) + sizeof(struct hl_wire_hello)];
+    _Alignas(8) uint8_t message[HL_CHAIN_RECORDS_AT];
     const struct hl_way *way; /* NULL: none was sent */
     bool posted;              /* the provider still holds it */
 };

@@ -45,8 +45,8 @@ HL_NO_TSA void __real_hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, 
 HL_NO_TSA void __wrap_hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, int err);
 HL_NO_TSA void __real_hl_slot_advance(struct hl_lane *lane);
 HL_NO_TSA void __wrap_hl_slot_advance(struct hl_lane *lane);
-HL_NO_TSA int __real_hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool alone);
-HL_NO_TSA int __wrap_hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool alone);
+HL_NO_TSA int __real_hl_chain_send(struct hl_lane *lane, struct hl_way *way, enum hl_chain_form form);
+HL_NO_TSA int __wrap_hl_chain_send(struct hl_lane *lane, struct hl_way *way, enum hl_chain_form form);
 HL_NO_TSA void __real_hl_chain_send_all(struct hl_lane *lane, uint64_t before);
 HL_NO_TSA void __wrap_hl_chain_send_all(struct hl_lane *lane, uint64_t before);
 HL_NO_TSA void __real_hl_way_mark(struct hl_lane *lane, struct hl_way *way);
@@ -90,14 +90,14 @@ static void take_on(struct hl_lane *lane, struct hl_chain *chain, uint64_t takes
     }
 }
 
-int __wrap_hl_chain_send(struct hl_lane *lane, struct hl_way *way, bool alone)
+int __wrap_hl_chain_send(struct hl_lane *lane, struct hl_way *way, enum hl_chain_form form)
 {
-    if (fault == CHAIN_STAYS_OPEN && alone) {
+    if (fault == CHAIN_STAYS_OPEN && form == HL_CHAIN_MAY_GO_ALONE) {
         return 0;
     }
     struct hl_chain *chain = lane->chain;
     uint64_t takes = lane->takes.v;
-    int rc = __real_hl_chain_send(lane, way, alone);
+    int rc = __real_hl_chain_send(lane, way, form);
     take_on(lane, chain, takes);
     return rc;
 }

@@ -187,7 +187,7 @@ START_TEST(receives_of_an_endpoint_that_stays_open_are_kept) HL_NO_TSA
     }
     ck_assert(hl_lease_try(&lane->lease));
     struct hl_way *way = hl_way_find(lane, 2);
-    (void)hl_chain_send(lane, way, false);
+    (void)hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE);
     hl_slot_fail_peer(lane, way);
     hl_lane_leave(lane);
     uintptr_t first = (uintptr_t)lane->fab->receives, bytes = lane->fab->receives_len;

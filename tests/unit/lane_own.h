@@ -522,7 +522,7 @@ START_TEST(a_late_fence_takes_nothing_back) HL_NO_TSA
         model.hold = true;
         ck_assert_int_eq(hl_lane_write(&first), 0);
         ck_assert(hl_lease_try(&lane->lease));
-        ck_assert_int_eq(hl_chain_send(lane, hl_way_find(lane, 1), false), 0);
+        ck_assert_int_eq(hl_chain_send(lane, hl_way_find(lane, 1), HL_CHAIN_AS_MESSAGE), 0);
         pthread_t t;
         ck_assert_int_eq(pthread_create(&t, NULL, fence_late, NULL), 0);
         usleep(5000); /* it waits for the lease, most likely */
