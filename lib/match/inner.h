@@ -427,6 +427,12 @@ int hl_matcher_irecv(struct hl_matcher *m, const struct hl_recv *r, struct hl_re
 int hl_matcher_recv(struct hl_matcher *m, const struct hl_recv *r, MPI_Status *status);
 
 /* send.c */
+/* What becomes of a try to send; errors are negative. */
+enum hl_try_send {
+    HL_NO_ROOM, /* or the peer is not open yet, or the thread has not enrolled: a request tries again */
+    HL_SENT,
+    HL_NO_CELL, /* too long for a slot of the ring, and all cells are taken */
+};
 int hl_matcher_isend(struct hl_matcher *m, const struct hl_send *s, struct hl_req **out);
 /* Starts a send on the caller's ACTIVE request, which holds no type. */
 int hl_matcher_isend_on(struct hl_matcher *m, const struct hl_send *s, struct hl_req *r);

@@ -209,8 +209,8 @@ static HL_COLD void note_refusal(struct hl_peer *p)
     }
 }
 
-/* Judges a refused post. 0: it may be tried again, since queues are full, or the peer is about to end, which
- * the launcher tells. An error: no connection can be made. */
+/* Judges a refused post. HL_NO_ROOM: it may be tried again, since queues are full, or the peer is about to
+ * end, which the launcher tells. An error: no connection can be made. */
 static HL_COLD int refused(struct hl_peer *p, unsigned i, int rc)
 {
     note_refusal(p);
@@ -218,13 +218,13 @@ static HL_COLD int refused(struct hl_peer *p, unsigned i, int rc)
         hl_rx_connecting();
     }
     if (hl_fab_refused(rc) != HL_FAB_NO_FILE) {
-        return 0;
+        return HL_NO_ROOM;
     }
     return hl_err_say(HL_ERR_OTHER, "no connection to rank %d: %s%s", p->world, hl_fab_strerror(rc),
                       hl_err_hint(-rc));
 }
 
-/* Posts a buffer. 1: it left; else what refused() returns. */
+/* Posts a buffer: HL_SENT, or what refused() returns. */
 static int post_buf(struct hl_net *net, struct hl_port *port, struct hl_port_buf *b)
 {
     unsigned i = (unsigned)(port - net->port);
@@ -240,7 +240,7 @@ static int post_buf(struct hl_net *net, struct hl_port *port, struct hl_port_buf
     if (HL_UNLIKELY(b->to->sent[i]++ == 0)) {
         hl_rx_cloexec(); /* the provider has connected */
     }
-    return 1;
+    return HL_SENT;
 }
 
 static void give_back_buf(struct hl_port *port, struct hl_port_buf *b)
@@ -280,7 +280,7 @@ static HL_COLD bool post_held_bufs(struct hl_net *net, struct hl_port *port, con
         hl_a32_add_relaxed(&port->holds, (uint32_t)-1);                /* relaxed: a hint for sleepers */
         if ((hl_a32_load_relaxed(b->to->state) & HL_PEER_DEAD) != 0) { /* relaxed: a late look finds it */
             give_back_buf(port, b);
-        } else if (is_held(port, b->to) || post_buf(net, port, b) != 1) {
+        } else if (is_held(port, b->to) || post_buf(net, port, b) != HL_SENT) {
             hold(port, b);
         }
     }
@@ -310,27 +310,27 @@ static int fill_buf(struct hl_net *net, struct hl_port_buf *b, const struct hl_f
 static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_far_out *o)
 {
     if (HL_UNLIKELY(port->held != NULL) && post_held_bufs(net, port, o->peer)) {
-        return 0;
+        return HL_NO_ROOM;
     }
     /* No peer takes more buffers than are left then: a slow one would hold up all others. */
     uint32_t used = hl_a32_load_relaxed(&port->in_flight); /* relaxed: only the owner changes it */
     if (HL_UNLIKELY(port->flying[o->peer->world] >= HL_PORT_TX - used)) {
-        return 0;
+        return HL_NO_ROOM;
     }
     struct hl_port_buf *first = port->tx, *b = first;
     uint64_t at = 0;
     do {
         int err = b != NULL ? fill_buf(net, b, o, at) : 0;
         if (HL_UNLIKELY(b == NULL || err != 0)) {
-            return err;
+            return err; /* 0 is HL_NO_ROOM */
         }
         at += b->bytes - sizeof(struct hl_far_head);
         b = b->next;
     } while (HL_UNLIKELY(at < o->len));
     struct hl_port_buf *rest = first->next, *end = b;
-    int left = post_buf(net, port, first);
-    if (HL_UNLIKELY(left != 1)) {
-        return left;
+    int sent = post_buf(net, port, first);
+    if (HL_UNLIKELY(sent != HL_SENT)) {
+        return sent;
     }
     port->tx = end;
     hl_port_flies(port, first);
@@ -338,12 +338,12 @@ static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_
     for (b = rest; HL_UNLIKELY(b != end); b = rest) {
         rest = b->next;
         hl_port_flies(port, b);
-        full = full || post_buf(net, port, b) != 1;
+        full = full || post_buf(net, port, b) != HL_SENT;
         if (full) {
             hold(port, b);
         }
     }
-    return 1;
+    return HL_SENT;
 }
 
 int hl_net_post(struct hl_net *net, const struct hl_far_out *out)
@@ -351,11 +351,11 @@ int hl_net_post(struct hl_net *net, const struct hl_far_out *out)
     unsigned i = (unsigned)out->hash & (out->peer->ports - 1);
     struct hl_port *port = &net->port[i];
     if (!hl_port_own(port, out->patient)) {
-        return 0;
+        return HL_NO_ROOM;
     }
-    int left = post_owned(net, port, out);
+    int sent = post_owned(net, port, out);
     hl_port_leave(port);
-    return left;
+    return sent;
 }
 
 /* ---- Polling ---- */

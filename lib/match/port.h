@@ -106,8 +106,8 @@ void hl_net_close(struct hl_matcher *m);
  * peer has no ports, or a damaged card. */
 int hl_net_add_peer(struct hl_net *net, struct hl_peer *p);
 
-/* Posts one message of header and payload, which `fill` writes. 1: it left; 0: no room now; else fill's
- * error, or HL_ERR_OTHER: no connection can be made. */
+/* Posts one message of header and payload, which `fill` writes: HL_SENT, HL_NO_ROOM, fill's error, or
+ * HL_ERR_OTHER: no connection can be made. */
 struct hl_far_out {
     struct hl_peer *peer;
     uint64_t hash; /* chooses the port */
@@ -116,7 +116,7 @@ struct hl_far_out {
     uint64_t len; /* bytes of payload; if one buffer is too small, several go one behind the other */
     int (*fill)(void *arg, uint64_t at, void *out, uint64_t n);
     void *arg;
-    bool patient; /* wait for a busy port instead of returning 0 */
+    bool patient; /* wait for a busy port instead of returning HL_NO_ROOM */
 };
 int hl_net_post(struct hl_net *net, const struct hl_far_out *out);
 

@@ -35,7 +35,7 @@ bool hl_control_push(struct hl_matcher *m, struct hl_peer *p, const struct hl_ri
 {
     bool follows = slot->head.kind == HL_MSG_REVOKE; /* it goes the way of its RTS */
     if (p->node < 0) {
-        return (follows ? hl_far_rts(m, p, slot) : hl_far_control(m, p, slot, NULL)) == 1;
+        return (follows ? hl_far_rts(m, p, slot) : hl_far_control(m, p, slot, NULL)) == HL_SENT;
     }
     struct hl_match_part *to = hl_match_part_of(m, p->node);
     uint32_t n_inboxes = hl_peer_inboxes(m, p);
@@ -368,7 +368,7 @@ static uint64_t piece_far(struct hl_matcher *m, struct hl_peer *p, struct hl_sen
     hl_control_start(m, &slot, HL_MSG_DATA);
     slot.area.piece = (struct hl_msg_data){b->back, b->offset, 0, (uint32_t)n, 0};
     struct hl_far_part part = {b->type, b->buf, b->count, b->offset, n, false};
-    return hl_far_control(m, p, &slot, &part) == 1 ? n : 0;
+    return hl_far_control(m, p, &slot, &part) == HL_SENT ? n : 0;
 }
 
 static uint64_t send_piece(struct hl_matcher *m, struct hl_peer *p, struct hl_send_body *b, uint64_t left)

@@ -60,18 +60,14 @@ static bool is_eager(const struct hl_matcher *m, const struct hl_peer *p, uint64
     return HL_LIKELY(p->node >= 0) ? len <= HL_CELL_BYTES : hl_far_is_eager(m, len);
 }
 
-#define NO_CELL 2
-
-/* Sends a message that fits a slot or a cell. 1: it left; 0: no room, the peer is not open yet, or the thread
- * has not enrolled (send_later does that); NO_CELL: it is too long for a slot, and all cells are taken; else
- * an error. */
+/* Sends a message that fits a slot or a cell: enum hl_try_send, or an error. send_later enrols the thread. */
 HL_INLINE int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s,
                         const struct view *v)
 {
     struct hl_match_part *to = hl_match_part_of(m, p->node), *mine = NULL;
     uint32_t n_inboxes = hl_peer_inboxes(m, p);
     if (HL_UNLIKELY(n_inboxes == 0)) {
-        return 0;
+        return HL_NO_ROOM;
     }
     union hl_msg_area area;
     uint8_t kind = HL_MSG_EAGER;
@@ -82,7 +78,7 @@ HL_INLINE int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl
         mine = hl_match_part_of(m, m->node_rank);
         cell = hl_cell_take(mine);
         if (cell < 0) {
-            return NO_CELL;
+            return HL_NO_CELL;
         }
         kind = HL_MSG_CELL;
         area.cell = (uint32_t)cell;
@@ -99,12 +95,12 @@ HL_INLINE int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl
             slot->area = area;
         }
         hl_ring_publish(to, slot, claimed);
-        return 1;
+        return HL_SENT;
     }
     if (cell >= 0) {
         hl_cell_give(mine, (uint32_t)cell);
     }
-    return err;
+    return err; /* 0 is HL_NO_ROOM */
 }
 
 /* Sends an eager message to any peer; returns what push_near does. `patient`: may wait for a port, so not
@@ -121,8 +117,8 @@ HL_INLINE int push_eager(struct hl_matcher *m, struct hl_peer *p, const struct h
     return hl_far_eager(m, p, &slot.head, &part);
 }
 
-/* Asks the receiver to fetch the message. 1: it left; 0: no room; else an error. The request gets its name
- * here: most requests that wait for room never need one. */
+/* Asks the receiver to fetch the message: HL_SENT, HL_NO_ROOM or an error. The request gets its name here:
+ * most requests that wait for room never need one. */
 static int push_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v,
                     struct hl_req *r)
 {
@@ -145,7 +141,8 @@ static int push_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_sen
     }
     struct hl_match_part *to = hl_match_part_of(m, p->node);
     uint32_t n_inboxes = hl_peer_inboxes(m, p);
-    return n_inboxes != 0 && hl_ring_push(m, to, hl_match_hash(s->ctx, s->me) & (n_inboxes - 1), &slot);
+    bool sent = n_inboxes != 0 && hl_ring_push(m, to, hl_match_hash(s->ctx, s->me) & (n_inboxes - 1), &slot);
+    return sent ? HL_SENT : HL_NO_ROOM;
 }
 
 void hl_send_end(struct hl_req *r)
@@ -185,18 +182,18 @@ static HL_COLD int push_copy(struct hl_matcher *m, struct hl_peer *p, const stru
     struct hl_send packed;
     struct hl_req *r = hl_buffered_spill(s, (int64_t)v->len, m->flow.limit, &packed);
     if (r == NULL) {
-        return NO_CELL;
+        return HL_NO_CELL;
     }
     describe(r, &packed);
     struct view copy = {v->len, (char *)(uintptr_t)packed.buf};
-    int left = push_rts(m, p, &packed, &copy, r);
-    if (left != 1) {
+    int sent = push_rts(m, p, &packed, &copy, r);
+    if (sent != HL_SENT) {
         hl_send_finish(m, r);
     }
-    return left;
+    return sent;
 }
 
-/* Tries to send what a request describes. 1: it left, and the request may be gone; 0: no room. */
+/* Tries to send what a request describes: HL_SENT, and the request may be gone, or HL_NO_ROOM. */
 static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
 {
     const struct hl_send_body *b = hl_send_body(r);
@@ -209,27 +206,27 @@ static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *
                         .count = b->count,
                         .type = b->type};
     struct view v;
-    int done = view_buffer(b->type, b->count, b->buf, &v);
+    int sent = view_buffer(b->type, b->count, b->buf, &v); /* 0 is HL_NO_ROOM */
     /* relaxed: a peer that throttles this rank still gets what was on its way. */
     bool throttled = (hl_a32_load_relaxed(p->state) & HL_PEER_XOFF) != 0 && !HL_FAULT(xoff_ignored);
-    if (done == 0 && s.mode == HL_SEND_STANDARD && !throttled && is_eager(m, p, v.len)) {
-        done = push_eager(m, p, &s, &v, false);
-        done = done == NO_CELL ? push_copy(m, p, &s, &v) : done;
-        if (done == 0) {
-            return 0; /* try again later: as a request to send it would complete only when matched */
+    if (sent == 0 && s.mode == HL_SEND_STANDARD && !throttled && is_eager(m, p, v.len)) {
+        sent = push_eager(m, p, &s, &v, false);
+        sent = sent == HL_NO_CELL ? push_copy(m, p, &s, &v) : sent;
+        if (sent == HL_NO_ROOM) {
+            return sent; /* try again later: as a request to send it would complete only when matched */
         }
     }
-    if (done == 0 || done == NO_CELL) {
-        done = push_rts(m, p, &s, &v, r);
-        if (done == 0 || (done > 0 && s.mode != HL_SEND_LOST)) {
-            return done;
+    if (sent == HL_NO_ROOM || sent == HL_NO_CELL) {
+        sent = push_rts(m, p, &s, &v, r);
+        if (sent == HL_NO_ROOM || (sent > 0 && s.mode != HL_SEND_LOST)) {
+            return sent;
         }
     }
-    if (done < 0) {
-        hl_req_fail(r, done);
+    if (sent < 0) {
+        hl_req_fail(r, sent);
     }
     hl_send_finish(m, r);
-    return 1;
+    return HL_SENT;
 }
 
 static void enqueue(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
@@ -277,7 +274,7 @@ int hl_peer_drain(struct hl_matcher *m, struct hl_peer *p)
     struct hl_req *r;
     while ((r = p->head) != NULL) {
         struct hl_req *next = r->next; /* when it has left, the request may be gone */
-        if (push_request(m, p, r) == 0) {
+        if (push_request(m, p, r) == HL_NO_ROOM) {
             break;
         }
         p->head = next;
@@ -344,13 +341,13 @@ static int send_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_s
     }
     hl_mpsc_enrol();
     /* acquire: earlier sends are in the ring before this one; pairs with the addition in hl_peer_drain. */
-    if (HL_PEER_SENDS(hl_a32_load_acquire(p->state)) != 0 || push_request(m, p, r) == 0) {
+    if (HL_PEER_SENDS(hl_a32_load_acquire(p->state)) != 0 || push_request(m, p, r) == HL_NO_ROOM) {
         enqueue(m, p, r);
     }
     return 0;
 }
 
-/* Tries to send at once. 1: the message left; 0: it needs a request; else an error. */
+/* Tries to send at once: HL_SENT; HL_NO_ROOM: it needs a request; or an error. */
 static int send_at_once(struct hl_matcher *m, const struct hl_send *s, struct hl_peer **peer)
 {
     struct hl_peer *p = hl_matcher_peer(m, s->dest_world);
@@ -359,17 +356,17 @@ static int send_at_once(struct hl_matcher *m, const struct hl_send *s, struct hl
     }
     *peer = p;
     struct view v;
-    int left = view_buffer(s->type, s->count, s->buf, &v);
-    if (HL_UNLIKELY(left != 0)) {
-        return left;
+    int sent = view_buffer(s->type, s->count, s->buf, &v);
+    if (HL_UNLIKELY(sent != 0)) {
+        return sent;
     }
     /* acquire: earlier sends are in the ring before this one; pairs with the addition in hl_peer_drain. */
     if (HL_UNLIKELY(s->mode != HL_SEND_STANDARD || !is_eager(m, p, v.len)) ||
         HL_UNLIKELY(hl_a32_load_acquire(p->state) != 0 && !HL_FAULT(overtake) && !HL_FAULT(xoff_ignored))) {
-        return 0;
+        return HL_NO_ROOM;
     }
-    left = push_eager(m, p, s, &v, true);
-    return left == NO_CELL ? 0 : left;
+    sent = push_eager(m, p, s, &v, true);
+    return sent == HL_NO_CELL ? HL_NO_ROOM : sent;
 }
 
 /* send_at_once in the section of a node peer (hl_peer.section). A port is such a section itself. */
@@ -381,9 +378,9 @@ static HL_NOINLINE int send_at_once_in_section(struct hl_matcher *m, const struc
         return send_at_once(m, s, peer);
     }
     hl_cs_in(HL_CS_send, &p->section);
-    int left = send_at_once(m, s, peer);
+    int sent = send_at_once(m, s, peer);
     hl_cs_out(HL_CS_send, &p->section);
-    return left;
+    return sent;
 }
 
 HL_INLINE int begin_send(struct hl_matcher *m, const struct hl_send *s, struct hl_peer **peer)
@@ -433,14 +430,14 @@ static int isend_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_
 int hl_matcher_isend_on(struct hl_matcher *m, const struct hl_send *s, struct hl_req *r)
 {
     struct hl_peer *p;
-    int left = begin_send(m, s, &p);
-    if (left == 0) {
+    int sent = begin_send(m, s, &p);
+    if (sent == HL_NO_ROOM) {
         return send_later(m, p, s, r);
     }
-    if (left == 1) {
+    if (sent == HL_SENT) {
         hl_match_done(r);
     }
-    return left < 0 ? left : 0;
+    return sent < 0 ? sent : 0;
 }
 
 static HL_NOINLINE int isend_in_sections(struct hl_matcher *m, const struct hl_send *s, struct hl_req **out)
@@ -450,13 +447,13 @@ static HL_NOINLINE int isend_in_sections(struct hl_matcher *m, const struct hl_s
     if (r == NULL) {
         return HL_ERR_NO_MEM;
     }
-    int left = send_at_once_in_section(m, s, &p);
-    if (left == 0) {
+    int sent = send_at_once_in_section(m, s, &p);
+    if (sent == HL_NO_ROOM) {
         return isend_later(m, p, s, r, out);
     }
-    if (left < 0) {
+    if (sent < 0) {
         hl_req_free(r);
-        return left;
+        return sent;
     }
     hl_match_done(r);
     *out = r;
@@ -469,26 +466,26 @@ int hl_matcher_isend(struct hl_matcher *m, const struct hl_send *s, struct hl_re
         return isend_in_sections(m, s, out);
     }
     struct hl_peer *p;
-    int left = send_at_once(m, s, &p);
-    if (HL_LIKELY(left == 1)) {
+    int sent = send_at_once(m, s, &p);
+    if (HL_LIKELY(sent == HL_SENT)) {
         *out = hl_req_completed();
         return 0;
     }
-    if (left < 0) {
-        return left;
+    if (sent < 0) {
+        return sent;
     }
     struct hl_req *r = request_of(s);
     return r != NULL ? isend_later(m, p, s, r, out) : HL_ERR_NO_MEM;
 }
 
-/* The rest of a blocking send, after a try that returned `left`. */
-HL_INLINE int send_rest(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, int left)
+/* The rest of a blocking send, after a try that returned `sent`. */
+HL_INLINE int send_rest(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, int sent)
 {
-    if (HL_LIKELY(left == 1)) {
+    if (HL_LIKELY(sent == HL_SENT)) {
         return 0;
     }
-    if (left < 0) {
-        return left;
+    if (sent < 0) {
+        return sent;
     }
     struct hl_req r;
     hl_req_init(&r, HL_REQ_SEND);
@@ -503,8 +500,8 @@ HL_INLINE int send_rest(struct hl_matcher *m, struct hl_peer *p, const struct hl
 static HL_NOINLINE int send_in_section(struct hl_matcher *m, const struct hl_send *s)
 {
     struct hl_peer *p;
-    int left = send_at_once_in_section(m, s, &p);
-    return send_rest(m, p, s, left);
+    int sent = send_at_once_in_section(m, s, &p);
+    return send_rest(m, p, s, sent);
 }
 
 int hl_matcher_send(struct hl_matcher *m, const struct hl_send *s)
@@ -513,6 +510,6 @@ int hl_matcher_send(struct hl_matcher *m, const struct hl_send *s)
         return send_in_section(m, s);
     }
     struct hl_peer *p;
-    int left = send_at_once(m, s, &p);
-    return send_rest(m, p, s, left);
+    int sent = send_at_once(m, s, &p);
+    return send_rest(m, p, s, sent);
 }
