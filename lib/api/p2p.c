@@ -18,7 +18,7 @@ HL_INLINE int send_now(const char *func, const struct hl_api_p2p *a, enum hl_sen
     if (HL_UNLIKELY(err != 0 || nobody)) {
         return hl_api_end(c, func, err);
     }
-    return hl_api_end_waited(c, s.ctx, func, hl_match_send(&s));
+    return hl_api_end_waited(c, s.ctx, func, hl_match_send(&hl_match_self, &s));
 }
 
 static int call_send(const char *func, const struct hl_api_p2p *a, enum hl_send_mode mode)
@@ -44,7 +44,7 @@ HL_INLINE int isend_now(const char *func, const struct hl_api_p2p *a, enum hl_se
         *request = hl_req_handle(hl_cs_any() ? hl_req_proc_null() : hl_req_completed());
         return hl_api_end(c, func, 0);
     }
-    err = err == 0 ? hl_match_isend(&s, &r) : err;
+    err = err == 0 ? hl_match_isend(&hl_match_self, &s, &r) : err;
     if (err == 0) {
         *request = hl_req_handle(r);
     }
@@ -72,7 +72,7 @@ HL_INLINE int recv_now(const char *func, const struct hl_api_p2p *a, MPI_Status 
     if (nobody) {
         hl_api_nobody_status(status);
     } else {
-        err = hl_match_recv(&r, status);
+        err = hl_match_recv(&hl_match_self, &r, status);
     }
     return hl_api_end_waited(c, r.ctx, func, err);
 }
@@ -97,7 +97,7 @@ HL_INLINE int irecv_now(const char *func, const struct hl_api_p2p *a, MPI_Reques
         *request = hl_req_handle(hl_req_proc_null());
         return hl_api_end(c, func, 0);
     }
-    err = err == 0 ? hl_match_irecv(&r, &req) : err;
+    err = err == 0 ? hl_match_irecv(&hl_match_self, &r, &req) : err;
     if (err == 0) {
         *request = hl_req_handle(req);
     }
@@ -280,9 +280,10 @@ static int sendrecv(const char *func, const struct hl_api_p2p *to, const struct 
     uint64_t ctx = c->ctx + HL_PLANE_P2P; /* another thread may free `c` while this one waits */
     if (no_source) {
         hl_api_nobody_status(status);
-        err = no_dest ? 0 : hl_match_send(&s);
+        err = no_dest ? 0 : hl_match_send(&hl_match_self, &s);
     } else {
-        err = no_dest ? hl_match_recv(&r, status) : hl_match_sendrecv(&s, &r, status);
+        err = no_dest ? hl_match_recv(&hl_match_self, &r, status)
+                      : hl_match_sendrecv(&hl_match_self, &s, &r, status);
     }
     return hl_api_leave_waited(c, ctx, func, err);
 }
@@ -351,13 +352,13 @@ static int begin_pair(struct sendrecv_pair *p, const struct hl_send *s, const st
 {
     int err = hl_flight_ready();
 
-    err = err == 0 && v != NULL ? hl_match_irecv(v, &p->recv) : err;
+    err = err == 0 && v != NULL ? hl_match_irecv(&hl_match_self, v, &p->recv) : err;
     if (err != 0 || s == NULL) {
         return err;
     }
-    err = hl_match_isend(s, &p->send);
+    err = hl_match_isend(&hl_match_self, s, &p->send);
     if (err != 0 && v != NULL) {
-        hl_match_cancel(p->recv);
+        hl_match_cancel(&hl_match_self, p->recv);
         if (!hl_req_is_done(p->recv)) { /* its data may be on their way into the buffer */
             hl_req_fail(p->both, err);
             return 0;
@@ -534,7 +535,7 @@ int PMPI_Cancel(MPI_Request *request)
     } else if (r->what == HL_REQ_GENERAL) {
         err = hl_req_general_cancel(r);
     } else if (r->what == HL_REQ_SEND || r->what == HL_REQ_RECV) {
-        err = hl_req_is_active(r) ? hl_match_cancel(r) : 0;
+        err = hl_req_is_active(r) ? hl_match_cancel(&hl_match_self, r) : 0;
     } else if (r->what != HL_REQ_RMA && r->what != HL_REQ_WIN) { /* one-sided operations: no effect */
         err = hl_err_say(HL_ERR_REQUEST, "only sends, receives and generalized requests can be cancelled");
     }

@@ -31,7 +31,7 @@ int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
     if (source == MPI_PROC_NULL) {
         hl_api_nobody_status(status);
     } else {
-        err = hl_match_probe(&p, status);
+        err = hl_match_probe(&hl_match_self, &p, status);
     }
     return hl_api_leave_waited(c, p.ctx, "MPI_Probe", err);
 }
@@ -49,7 +49,7 @@ int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *statu
     if (err == 0 && source == MPI_PROC_NULL) {
         hl_api_nobody_status(status);
     } else {
-        err = err == 0 ? hl_match_iprobe(&p, &found, status) : err;
+        err = err == 0 ? hl_match_iprobe(&hl_match_self, &p, &found, status) : err;
     }
     if (err == 0) {
         *flag = found;
@@ -69,7 +69,8 @@ static int take_matched(const char *func, const struct hl_recv *p, bool wait, MP
         *message = MPI_MESSAGE_NO_PROC;
         return hl_api_leave(c, func, 0);
     }
-    err = wait ? hl_match_mprobe(p, &m, status) : hl_match_improbe(p, &m, status);
+    err = wait ? hl_match_mprobe(&hl_match_self, p, &m, status)
+               : hl_match_improbe(&hl_match_self, p, &m, status);
     if (err == 0) {
         *message = m != NULL ? hl_match_message_handle(m) : MPI_MESSAGE_NULL;
     }
@@ -139,7 +140,7 @@ static int mrecv(const char *func, const struct take *x, int err, MPI_Message *m
         if (x->m == NULL) {
             hl_api_nobody_status(status);
         } else {
-            err = hl_match_mrecv(x->m, &x->r, status);
+            err = hl_match_mrecv(&hl_match_self, x->m, &x->r, status);
         }
     }
     return hl_api_leave_ctx(x->ctx, func, err);
@@ -150,7 +151,8 @@ static int imrecv(const char *func, const struct take *x, int err, MPI_Message *
     err = err == 0 ? hl_api_check_out(request, "request") : err;
     if (err == 0) {
         *message = MPI_MESSAGE_NULL;
-        *request = hl_req_handle(x->m != NULL ? hl_match_imrecv(x->m, &x->r) : hl_req_proc_null());
+        *request =
+            hl_req_handle(x->m != NULL ? hl_match_imrecv(&hl_match_self, x->m, &x->r) : hl_req_proc_null());
     }
     return hl_api_leave_ctx(x->ctx, func, err);
 }

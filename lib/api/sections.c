@@ -36,7 +36,7 @@ static int send_section(const char *func, const struct hl_api_p2p *a, const MPIX
     if (err != 0 || nobody || (err = describe_send(&room, section, false, &s)) != 0) {
         return hl_api_leave(c, func, err);
     }
-    err = hl_match_send(&s);
+    err = hl_match_send(&hl_match_self, &s);
     hl_section_end(&room);
     return hl_api_leave_waited(c, s.ctx, func, err);
 }
@@ -57,7 +57,7 @@ static int recv_section(const char *func, const struct hl_api_p2p *a, const MPIX
     if (err != 0 || nobody || (err = describe_recv(&room, section, false, &r)) != 0) {
         return hl_api_leave(c, func, err);
     }
-    err = hl_match_recv(&r, status);
+    err = hl_match_recv(&hl_match_self, &r, status);
     hl_section_end(&room);
     return hl_api_leave_waited(c, r.ctx, func, err);
 }
@@ -75,7 +75,7 @@ static int start_section_send(const char *func, const struct hl_api_p2p *a, cons
     err = hl_api_to_send(a, HL_SEND_STANDARD, &c, &s, &nobody);
     err = err == 0 ? hl_api_check_out(request, "request") : err;
     if (err == 0 && !nobody && (err = describe_send(&room, section, true, &s)) == 0) {
-        err = hl_match_isend(&s, &r);
+        err = hl_match_isend(&hl_match_self, &s, &r);
         hl_section_end(&room);
     }
     if (err == 0) {
@@ -97,7 +97,7 @@ static int start_section_recv(const char *func, const struct hl_api_p2p *a, cons
     err = hl_api_to_recv(a, &c, &v, &nobody);
     err = err == 0 ? hl_api_check_out(request, "request") : err;
     if (err == 0 && !nobody && (err = describe_recv(&room, section, true, &v)) == 0) {
-        err = hl_match_irecv(&v, &r);
+        err = hl_match_irecv(&hl_match_self, &v, &r);
         hl_section_end(&room);
     }
     if (err == 0) {

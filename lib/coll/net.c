@@ -14,7 +14,7 @@ static int send_matched(const struct hl_coll_msg *m, void **request)
                         .count = m->data.count,
                         .type = m->data.type};
     struct hl_req *r = NULL;
-    int err = hl_match_isend(&s, &r);
+    int err = hl_match_isend(&hl_match_self, &s, &r);
 
     *request = r;
     return err;
@@ -30,7 +30,7 @@ static int recv_matched(const struct hl_coll_msg *m, void **request)
                         .count = m->data.count,
                         .type = m->data.type};
     struct hl_req *r = NULL;
-    int err = hl_match_irecv(&v, &r);
+    int err = hl_match_irecv(&hl_match_self, &v, &r);
 
     *request = r;
     return err;
@@ -83,7 +83,7 @@ int hl_coll_send_bytes(const struct hl_comm *comm, int to, int tag, const void *
                         .count = (int64_t)len,
                         .type = hl_type_of(MPI_BYTE)};
 
-    return hl_match_send(&s);
+    return hl_match_send(&hl_match_self, &s);
 }
 
 int hl_coll_recv_bytes(const struct hl_comm *comm, int from, int tag, void *buf, size_t room)
@@ -96,5 +96,5 @@ int hl_coll_recv_bytes(const struct hl_comm *comm, int from, int tag, void *buf,
                         .count = (int64_t)room,
                         .type = hl_type_of(MPI_BYTE)};
 
-    return hl_match_recv(&v, MPI_STATUS_IGNORE);
+    return hl_match_recv(&hl_match_self, &v, MPI_STATUS_IGNORE);
 }

@@ -265,7 +265,7 @@ static int send_copy(const struct hl_send *s, struct copy *c)
         packed.count = c->len;
         packed.type = hl_type_of(MPI_PACKED);
         packed.mode = HL_SEND_STANDARD;
-        err = hl_match_isend(&packed, &r);
+        err = hl_match_isend(&hl_match_self, &packed, &r);
     }
     /* release: the request is initialised; pairs with the acquire in reclaim. After an error nothing is
      * sent. */

@@ -62,7 +62,7 @@ void hl_match_describe_dest(struct hl_wait_desc *t, uint64_t ctx, int dest, int 
 static void describe_sends(const struct hl_req *r, struct hl_wait_desc *t)
 {
     const struct hl_send_body *b = hl_send_body((struct hl_req *)(uintptr_t)r);
-    const struct hl_peer *p = hl_matcher_peer(hl_matcher_self(), b->dest);
+    const struct hl_peer *p = hl_matcher_peer(&hl_match_self, b->dest);
     int64_t bytes = 0;
     hl_match_describe_dest(t, r->ctx, b->dest, b->tag);
     if (hl_type_bytes(b->type, b->count, &bytes)) {

@@ -363,7 +363,6 @@ struct hl_matcher_setup {
     bool (*is_dead)(int world); /* NULL: hl_rx_is_dead */
     uint64_t unex_mem; /* bytes of unexpected messages above which sources are throttled; 0: no limit */
 };
-struct hl_matcher *hl_matcher_self(void); /* the matcher of this process */
 int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s);
 void hl_matcher_close(struct hl_matcher *m);
 void hl_matcher_leave(struct hl_matcher *m); /* see hl_match_leave */
@@ -423,8 +422,6 @@ int hl_recv_post(struct hl_matcher *m, struct hl_req *req);
 /* Posts a receive on the caller's stack; it ends before the caller returns. After an error none is posted. */
 int hl_recv_begin(struct hl_matcher *m, const struct hl_recv *r, struct hl_req *req);
 int hl_recv_put(struct hl_req *r, uint64_t offset, const void *data, uint64_t n); /* into its buffer */
-int hl_matcher_irecv(struct hl_matcher *m, const struct hl_recv *r, struct hl_req **out);
-int hl_matcher_recv(struct hl_matcher *m, const struct hl_recv *r, MPI_Status *status);
 
 /* send.c */
 /* What becomes of a try to send; errors are negative. */
@@ -433,10 +430,8 @@ enum hl_try_send {
     HL_SENT,
     HL_NO_CELL, /* too long for a slot of the ring, and all cells are taken */
 };
-int hl_matcher_isend(struct hl_matcher *m, const struct hl_send *s, struct hl_req **out);
 /* Starts a send on the caller's ACTIVE request, which holds no type. */
-int hl_matcher_isend_on(struct hl_matcher *m, const struct hl_send *s, struct hl_req *r);
-int hl_matcher_send(struct hl_matcher *m, const struct hl_send *s);
+int hl_match_isend_on(struct hl_matcher *m, const struct hl_send *s, struct hl_req *r);
 void hl_send_finish(struct hl_matcher *m, struct hl_req *r); /* frees name and type, completes */
 void hl_send_end(struct hl_req *r);                          /* hl_send_finish without a name */
 int hl_peer_drain(struct hl_matcher *m, struct hl_peer *p);
@@ -492,15 +487,8 @@ void hl_match_describe_dest(struct hl_wait_desc *t, uint64_t ctx, int dest, int 
 void hl_part_describe_open(void); /* partitioned.c: its open requests */
 
 /* probe.c. These functions make no progress: they tell what is known now. */
-int hl_matcher_iprobe(struct hl_matcher *m, const struct hl_recv *p, bool *found, MPI_Status *status);
-int hl_matcher_improbe(struct hl_matcher *m, const struct hl_recv *p, struct hl_message **message,
-                       MPI_Status *status);
-int hl_matcher_mprobe(struct hl_matcher *m, const struct hl_recv *p, struct hl_message **message,
-                      MPI_Status *status);
-struct hl_req *hl_matcher_imrecv(struct hl_matcher *m, struct hl_message *message, const struct hl_recv *r);
-int hl_matcher_mrecv(struct hl_matcher *m, struct hl_message *message, const struct hl_recv *r,
-                     MPI_Status *status);
-int hl_matcher_cancel(struct hl_matcher *m, struct hl_req *r);
+int hl_match_iprobe_now(struct hl_matcher *m, const struct hl_recv *p, bool *found, MPI_Status *status);
+int hl_match_cancel_now(struct hl_matcher *m, struct hl_req *r);
 /* Makes a message of an arrival, or of an entry, which the message then owns. Ends the job when there is no
  * memory. */
 struct hl_message *hl_message_new(const struct hl_arrival *a, struct hl_entry *e);

@@ -1,4 +1,4 @@
-/* The matcher: opened, polled, closed; and this process's own one behind the public names. */
+/* The matcher: opened, polled, closed; and this process's own. */
 #include "inner.h"
 
 #include "deaths.h"
@@ -291,12 +291,7 @@ bool hl_matcher_idle(void *matcher)
 
 /* ---- This process's matcher ---- */
 
-static struct hl_matcher self;
-
-struct hl_matcher *hl_matcher_self(void)
-{
-    return &self;
-}
+struct hl_matcher hl_match_self;
 
 size_t hl_match_board_bytes(int node_size)
 {
@@ -324,19 +319,20 @@ static unsigned choose_inboxes(bool threads)
 /* Called when the network opens. Without ranks on other nodes no port is needed. */
 static int open_ports(void)
 {
-    return self.far_list == NULL || self.net != NULL ? 0 : hl_far_open(&self, (unsigned)hl_conf.ports);
+    struct hl_matcher *m = &hl_match_self;
+    return m->far_list == NULL || m->net != NULL ? 0 : hl_far_open(m, (unsigned)hl_conf.ports);
 }
 
 /* Called on the receive thread. */
 static void note_death(int unused)
 {
-    hl_deaths_note(&self);
+    hl_deaths_note(&hl_match_self);
     hl_prog_wake();
 }
 
 void hl_match_on_lost(int (*lost_member)(uint64_t ctx))
 {
-    self.lost_member = lost_member;
+    hl_match_self.lost_member = lost_member;
 }
 
 int hl_match_open(void *board, bool threads)
@@ -352,36 +348,38 @@ int hl_match_open(void *board, bool threads)
                                  .cma = hl_conf.cma,
                                  .ring = (uint32_t)hl_conf.ring,
                                  .unex_mem = hl_conf.unex_mem};
-    int err = hl_matcher_open(&self, &s);
+    struct hl_matcher *m = &hl_match_self;
+    int err = hl_matcher_open(m, &s);
     if (err != 0) {
         return err;
     }
     hl_rx_on_death(note_death);
-    err = hl_prog_register(hl_matcher_poll, &self, 1);
+    err = hl_prog_register(hl_matcher_poll, m, 1);
     if (err != 0) {
-        hl_matcher_close(&self);
+        hl_matcher_close(m);
         return err;
     }
-    hl_match_counts_open(&self);
+    hl_match_counts_open(m);
     hl_match_describe_open();
-    hl_prog_know_doors(&self.parts->door, sizeof *self.parts);
-    hl_prog_set_door(&hl_match_part_of(&self, self.node_rank)->door, arm_matcher, &self);
-    return self.far_list == NULL ? 0 : hl_fab_on_open(open_ports);
+    hl_prog_know_doors(&m->parts->door, sizeof *m->parts);
+    hl_prog_set_door(&hl_match_part_of(m, m->node_rank)->door, arm_matcher, m);
+    return m->far_list == NULL ? 0 : hl_fab_on_open(open_ports);
 }
 
 bool hl_match_can_read(int node_rank)
 {
-    return hl_cma_works(&self, &self.near[node_rank]);
+    return hl_cma_works(&hl_match_self, &hl_match_self.near[node_rank]);
 }
 
 int hl_match_read(int node_rank, uint64_t from, void *to, uint64_t n)
 {
-    return hl_cma_access(&self, &self.near[node_rank], HL_NEAR_READ, from, to, n);
+    return hl_cma_access(&hl_match_self, &hl_match_self.near[node_rank], HL_NEAR_READ, from, to, n);
 }
 
 int hl_match_write(int node_rank, uint64_t to, const void *from, uint64_t n)
 {
-    return hl_cma_access(&self, &self.near[node_rank], HL_NEAR_WRITE, to, (void *)(uintptr_t)from, n);
+    return hl_cma_access(&hl_match_self, &hl_match_self.near[node_rank], HL_NEAR_WRITE, to,
+                         (void *)(uintptr_t)from, n);
 }
 
 struct quiet_wait {
@@ -392,7 +390,7 @@ struct quiet_wait {
 static bool is_quiet(void *arg)
 {
     struct quiet_wait *q = arg;
-    if (hl_matcher_idle(&self)) {
+    if (hl_matcher_idle(&hl_match_self)) {
         return true;
     }
     if (!q->said && hl_now_ns() - q->since > QUIET_SAY_NS) {
@@ -405,8 +403,9 @@ static bool is_quiet(void *arg)
 static void describe_owed(const void *unused, struct hl_wait_desc *t)
 {
     hl_desc_say(t, "messages to leave that nobody has received");
-    for (int i = 0; i < self.world_size; i++) {
-        const struct hl_peer *p = hl_aptr_load_acquire(&self.peers[i]); /* acquire: the peer's record */
+    const struct hl_matcher *m = &hl_match_self;
+    for (int i = 0; i < m->world_size; i++) {
+        const struct hl_peer *p = hl_aptr_load_acquire(&m->peers[i]); /* acquire: the peer's record */
         /* relaxed: what is told may be old. */
         bool owes = p != NULL && (HL_PEER_SENDS(hl_a32_load_relaxed(p->state)) != 0 ||
                                   hl_a32_load_relaxed(&p->owing) != 0);
@@ -418,54 +417,35 @@ HL_HANG_WORDS(is_quiet, describe_owed);
 void hl_match_quiet(void)
 {
     struct quiet_wait q = {hl_now_ns(), false};
-    hl_flow_end(&self);
+    hl_flow_end(&hl_match_self);
     hl_prog_wait(is_quiet, &q);
 }
 
 void hl_match_leave(void)
 {
-    hl_matcher_leave(&self);
+    hl_matcher_leave(&hl_match_self);
 }
 
 void hl_match_close(void)
 {
     hl_prog_set_door(NULL, NULL, NULL);
-    hl_prog_unregister(hl_matcher_poll, &self);
+    hl_prog_unregister(hl_matcher_poll, &hl_match_self);
     hl_match_counts_close();
-    hl_far_close(&self);
-    hl_matcher_close(&self);
+    hl_far_close(&hl_match_self);
+    hl_matcher_close(&hl_match_self);
 }
 
-int hl_match_isend(const struct hl_send *s, struct hl_req **out)
-{
-    return hl_matcher_isend(&self, s, out);
-}
-
-int hl_match_irecv(const struct hl_recv *r, struct hl_req **out)
-{
-    return hl_matcher_irecv(&self, r, out);
-}
-
-int hl_match_send(const struct hl_send *s)
-{
-    return hl_matcher_send(&self, s);
-}
-
-int hl_match_recv(const struct hl_recv *r, MPI_Status *status)
-{
-    return hl_matcher_recv(&self, r, status);
-}
-
-int hl_match_sendrecv(const struct hl_send *s, const struct hl_recv *r, MPI_Status *status)
+int hl_match_sendrecv(struct hl_matcher *m, const struct hl_send *s, const struct hl_recv *r,
+                      MPI_Status *status)
 {
     struct hl_req recv;
-    int err = hl_recv_begin(&self, r, &recv);
+    int err = hl_recv_begin(m, r, &recv);
     if (err != 0) {
         return err;
     }
-    int send_err = hl_matcher_send(&self, s);
+    int send_err = hl_match_send(m, s);
     if (send_err != 0) {
-        hl_matcher_cancel(&self, &recv); /* the request is on this stack: it must end */
+        hl_match_cancel_now(m, &recv); /* the request is on this stack: it must end */
     }
     hl_req_wait(&recv);
     err = hl_req_finish(&recv, status);
@@ -474,29 +454,30 @@ int hl_match_sendrecv(const struct hl_send *s, const struct hl_recv *r, MPI_Stat
 
 #define OWN_PASSES 100 /* more than this process needs to answer itself */
 
-int hl_match_cancel(struct hl_req *req)
+int hl_match_cancel(struct hl_matcher *m, struct hl_req *req)
 {
     if (req->what != HL_REQ_SEND) {
         /* else a program that cancels and posts again and again would never get messages that are there */
         hl_prog_poll();
     }
-    int err = hl_matcher_cancel(&self, req);
+    int err = hl_match_cancel_now(m, req);
 
     /* A rank that sends to itself may test only once, and receive the message if it was not cancelled. */
-    bool own = !hl_req_is_done(req) && req->what == HL_REQ_SEND && hl_send_body(req)->dest == self.world_rank;
+    bool own = !hl_req_is_done(req) && req->what == HL_REQ_SEND && hl_send_body(req)->dest == m->world_rank;
     for (int i = 0; own && i < OWN_PASSES && !hl_req_is_done(req); i++) {
         hl_prog_poll();
     }
     return err;
 }
 
-int hl_match_iprobe(const struct hl_recv *p, bool *found, MPI_Status *status)
+int hl_match_iprobe(struct hl_matcher *m, const struct hl_recv *p, bool *found, MPI_Status *status)
 {
     hl_prog_look();
-    return hl_matcher_iprobe(&self, p, found, status);
+    return hl_match_iprobe_now(m, p, found, status);
 }
 
 struct probe {
+    struct hl_matcher *m;
     const struct hl_recv *p;
     MPI_Status *status;
     int err;
@@ -506,7 +487,7 @@ static bool probed(void *arg)
 {
     struct probe *a = arg;
     bool found = false;
-    a->err = hl_matcher_iprobe(&self, a->p, &found, a->status);
+    a->err = hl_match_iprobe_now(a->m, a->p, &found, a->status);
     return found || a->err != 0;
 }
 
@@ -517,29 +498,9 @@ static void describe_probe(const void *arg, struct hl_wait_desc *t)
 }
 HL_HANG_WORDS(probed, describe_probe);
 
-int hl_match_probe(const struct hl_recv *p, MPI_Status *status)
+int hl_match_probe(struct hl_matcher *m, const struct hl_recv *p, MPI_Status *status)
 {
-    struct probe a = {p, status, 0};
+    struct probe a = {m, p, status, 0};
     hl_prog_wait_rung(probed, &a);
     return a.err;
-}
-
-int hl_match_improbe(const struct hl_recv *p, struct hl_message **message, MPI_Status *status)
-{
-    return hl_matcher_improbe(&self, p, message, status);
-}
-
-int hl_match_mprobe(const struct hl_recv *p, struct hl_message **message, MPI_Status *status)
-{
-    return hl_matcher_mprobe(&self, p, message, status);
-}
-
-struct hl_req *hl_match_imrecv(struct hl_message *message, const struct hl_recv *r)
-{
-    return hl_matcher_imrecv(&self, message, r);
-}
-
-int hl_match_mrecv(struct hl_message *message, const struct hl_recv *r, MPI_Status *status)
-{
-    return hl_matcher_mrecv(&self, message, r, status);
 }

@@ -12,9 +12,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "attr.h"
 #include "req.h"
 
 struct hl_type;
+
+/* One rank's side of all messages. Unit tests drive several of them in one process. */
+struct hl_matcher;
+
+/* This process's. */
+HL_HIDDEN extern struct hl_matcher hl_match_self;
 
 enum hl_send_mode {
     HL_SEND_STANDARD, /* standard and ready sends */
@@ -78,11 +85,11 @@ void hl_match_quiet(void);
 
 /* Starts a send. *out is a request (what = HL_REQ_SEND); if the message has left already, it is the shared
  * completed one. Never waits for a peer. HL_ERR_NO_MEM. */
-int hl_match_isend(const struct hl_send *s, struct hl_req **out);
+int hl_match_isend(struct hl_matcher *m, const struct hl_send *s, struct hl_req **out);
 
 /* Starts a receive: *out (HL_REQ_RECV) ends with source, tag, bytes, and HL_ERR_TRUNCATE when the message was
  * longer than the buffer. HL_ERR_NO_MEM. */
-int hl_match_irecv(const struct hl_recv *r, struct hl_req **out);
+int hl_match_irecv(struct hl_matcher *m, const struct hl_recv *r, struct hl_req **out);
 
 /* Persistent forms: *out is INACTIVE (hl_req_start), and each start is the plain operation on the same
  * request. The type is referenced until the request goes away. HL_ERR_NO_MEM. */
@@ -95,26 +102,29 @@ bool hl_match_is_nobody(const struct hl_req *r); /* true when hl_match_nobody_in
 
 /* Blocking send and receive, without allocation. *status may be MPI_STATUS_IGNORE; its MPI_ERROR is never
  * set. */
-int hl_match_send(const struct hl_send *s);
-int hl_match_recv(const struct hl_recv *r, MPI_Status *status);
+int hl_match_send(struct hl_matcher *m, const struct hl_send *s);
+int hl_match_recv(struct hl_matcher *m, const struct hl_recv *r, MPI_Status *status);
 
 /* Sends and receives at once (MPI_Sendrecv); returns when both are complete. */
-int hl_match_sendrecv(const struct hl_send *s, const struct hl_recv *r, MPI_Status *status);
+int hl_match_sendrecv(struct hl_matcher *m, const struct hl_send *s, const struct hl_recv *r,
+                      MPI_Status *status);
 
 /* Cancels a receive that has not been matched, or a send that has not left: it becomes DONE with
  * HL_REQ_CANCELLED. If a send has left but not its data, the receiver is asked to forget it, and the send is
  * done, cancelled or not, when the receiver has answered. Else nothing happens. Never waits for a peer. */
-int hl_match_cancel(struct hl_req *req);
+int hl_match_cancel(struct hl_matcher *m, struct hl_req *req);
 
 /* Probes; p's buffer does not matter. hl_match_iprobe makes one pass of progress, and *found tells whether
  * such a message is there; hl_match_probe waits for one. */
-int hl_match_iprobe(const struct hl_recv *p, bool *found, MPI_Status *status);
-int hl_match_probe(const struct hl_recv *p, MPI_Status *status);
+int hl_match_iprobe(struct hl_matcher *m, const struct hl_recv *p, bool *found, MPI_Status *status);
+int hl_match_probe(struct hl_matcher *m, const struct hl_recv *p, MPI_Status *status);
 
 /* Matched probes: *message is the message, taken off the queues. hl_match_improbe sets NULL if none is
  * there. */
-int hl_match_improbe(const struct hl_recv *p, struct hl_message **message, MPI_Status *status);
-int hl_match_mprobe(const struct hl_recv *p, struct hl_message **message, MPI_Status *status);
+int hl_match_improbe(struct hl_matcher *m, const struct hl_recv *p, struct hl_message **message,
+                     MPI_Status *status);
+int hl_match_mprobe(struct hl_matcher *m, const struct hl_recv *p, struct hl_message **message,
+                    MPI_Status *status);
 
 /* True when private memory of a node peer (or of this rank) can be read and written through the kernel; it is
  * tried once. Any thread. */
@@ -134,7 +144,8 @@ uint64_t hl_match_message_ctx(const struct hl_message *message); /* the context 
 
 /* Receives a message that a matched probe took; the message is gone afterwards. Of `r` only buffer, count and
  * type matter. */
-struct hl_req *hl_match_imrecv(struct hl_message *message, const struct hl_recv *r);
-int hl_match_mrecv(struct hl_message *message, const struct hl_recv *r, MPI_Status *status);
+struct hl_req *hl_match_imrecv(struct hl_matcher *m, struct hl_message *message, const struct hl_recv *r);
+int hl_match_mrecv(struct hl_matcher *m, struct hl_message *message, const struct hl_recv *r,
+                   MPI_Status *status);
 
 #endif

@@ -212,7 +212,7 @@ static int send_part(struct psend *p, uint32_t k)
     s.me = (int)k;
     s.buf = x->buf + (int64_t)k * p->per_message * x->count * (x->type->ub - x->type->lb);
     s.count = partitions_of(p, k) * x->count;
-    int err = hl_match_isend(&s, &r);
+    int err = hl_match_isend(&hl_match_self, &s, &r);
     if (err != 0) {
         hl_req_fail(x->request, err);
         r = hl_req_completed();
@@ -287,7 +287,7 @@ static int tell_plan(struct psend *p, const struct hl_send *s)
     plan.count = sizeof p->side.plan;
     plan.type = hl_type_of(MPI_PACKED);
     plan.mode = HL_SEND_STANDARD;
-    return hl_match_isend(&plan, &p->side.telling);
+    return hl_match_isend(&hl_match_self, &plan, &p->side.telling);
 }
 
 int hl_part_send_init(const struct hl_send *s, int partitions, uint64_t channel, struct hl_req **out)
@@ -388,7 +388,7 @@ static void post_partitioned(struct precv *p)
         r.src = (int)k;
         r.count = piece(p, k, &offset);
         r.buf = (p->aside != NULL ? p->aside : x->buf) + offset;
-        int err = hl_match_irecv(&r, &p->open[p->n_open]);
+        int err = hl_match_irecv(&hl_match_self, &r, &p->open[p->n_open]);
         if (err != 0) {
             hl_req_fail(x->request, err);
             continue;
@@ -564,7 +564,7 @@ int hl_part_recv_init(const struct hl_recv *v, int partitions, struct hl_req **o
     plan.buf = &p->side.plan;
     plan.count = sizeof p->side.plan;
     plan.type = p->recv.type;
-    err = hl_match_irecv(&plan, &p->side.telling);
+    err = hl_match_irecv(&hl_match_self, &plan, &p->side.telling);
     if (err != 0) {
         release_recv(&p->side);
         hl_req_free(r);

@@ -25,13 +25,13 @@ static struct persistent *persistent_of(const struct hl_req *r)
 
 static int start_send(struct hl_req *r)
 {
-    return hl_matcher_isend_on(hl_matcher_self(), &persistent_of(r)->send, r);
+    return hl_match_isend_on(&hl_match_self, &persistent_of(r)->send, r);
 }
 
 static int start_recv(struct hl_req *r)
 {
     hl_recv_setup(r, &persistent_of(r)->recv, HL_COMMAND_RECV);
-    return hl_recv_post(hl_matcher_self(), r);
+    return hl_recv_post(&hl_match_self, r);
 }
 
 static void drop_persistent(struct hl_req *r)

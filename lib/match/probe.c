@@ -83,7 +83,7 @@ static bool look_for_message(struct hl_matcher *m, const struct hl_recv *p, enum
     return false;
 }
 
-int hl_matcher_iprobe(struct hl_matcher *m, const struct hl_recv *p, bool *found, MPI_Status *status)
+int hl_match_iprobe_now(struct hl_matcher *m, const struct hl_recv *p, bool *found, MPI_Status *status)
 {
     struct hl_req req;
     *found = look_for_message(m, p, HL_COMMAND_PROBE, &req);
@@ -98,8 +98,8 @@ HL_INLINE int told(const struct hl_message *message, MPI_Status *status)
     return 0;
 }
 
-int hl_matcher_improbe(struct hl_matcher *m, const struct hl_recv *p, struct hl_message **message,
-                       MPI_Status *status)
+int hl_match_improbe(struct hl_matcher *m, const struct hl_recv *p, struct hl_message **message,
+                     MPI_Status *status)
 {
     struct hl_req req;
     if ((*message = hl_inbox_take_message(m, p)) != NULL) {
@@ -111,8 +111,8 @@ int hl_matcher_improbe(struct hl_matcher *m, const struct hl_recv *p, struct hl_
     return found ? hl_req_status(&req, status) : hl_deaths_probe(m, p);
 }
 
-int hl_matcher_mprobe(struct hl_matcher *m, const struct hl_recv *p, struct hl_message **message,
-                      MPI_Status *status)
+int hl_match_mprobe(struct hl_matcher *m, const struct hl_recv *p, struct hl_message **message,
+                    MPI_Status *status)
 {
     struct hl_req req;
     if ((*message = hl_inbox_take_message(m, p)) != NULL) {
@@ -153,7 +153,7 @@ static bool receive_here(struct hl_message *message, const struct hl_recv *r, MP
     return true;
 }
 
-struct hl_req *hl_matcher_imrecv(struct hl_matcher *m, struct hl_message *message, const struct hl_recv *r)
+struct hl_req *hl_match_imrecv(struct hl_matcher *m, struct hl_message *message, const struct hl_recv *r)
 {
     struct hl_req *req = &message->req;
     const struct hl_message_body b = *body_of(message); /* the receive writes over it */
@@ -177,8 +177,8 @@ struct hl_req *hl_matcher_imrecv(struct hl_matcher *m, struct hl_message *messag
     return req;
 }
 
-int hl_matcher_mrecv(struct hl_matcher *m, struct hl_message *message, const struct hl_recv *r,
-                     MPI_Status *status)
+int hl_match_mrecv(struct hl_matcher *m, struct hl_message *message, const struct hl_recv *r,
+                   MPI_Status *status)
 {
     if (HL_LIKELY(receive_here(message, r, status))) {
         return 0;
@@ -186,12 +186,12 @@ int hl_matcher_mrecv(struct hl_matcher *m, struct hl_message *message, const str
     /* A copy of the fields that matter: so the caller's own struct can stay in registers if it is not
      * needed. */
     struct hl_recv mine = {.buf = r->buf, .count = r->count, .type = r->type};
-    struct hl_req *req = hl_matcher_imrecv(m, message, &mine);
+    struct hl_req *req = hl_match_imrecv(m, message, &mine);
     hl_req_wait(req);
     return hl_req_finish(req, status);
 }
 
-int hl_matcher_cancel(struct hl_matcher *m, struct hl_req *r)
+int hl_match_cancel_now(struct hl_matcher *m, struct hl_req *r)
 {
     if (hl_req_has(r, HL_REQ_STATIC) || !hl_req_is_active(r) || hl_req_is_done(r)) {
         return 0;

@@ -190,7 +190,7 @@ static int irecv_later(struct hl_matcher *m, const struct hl_recv *r, struct hl_
     return err;
 }
 
-int hl_matcher_irecv(struct hl_matcher *m, const struct hl_recv *r, struct hl_req **out)
+int hl_match_irecv(struct hl_matcher *m, const struct hl_recv *r, struct hl_req **out)
 {
     struct hl_got got;
     struct hl_req *req = hl_req_take();
@@ -216,7 +216,7 @@ int hl_recv_begin(struct hl_matcher *m, const struct hl_recv *r, struct hl_req *
     return hold_and_post(m, r, req);
 }
 
-int hl_matcher_recv(struct hl_matcher *m, const struct hl_recv *r, MPI_Status *status)
+int hl_match_recv(struct hl_matcher *m, const struct hl_recv *r, MPI_Status *status)
 {
     struct hl_got got;
     if (HL_LIKELY(hl_inbox_take(m, r, &got))) {

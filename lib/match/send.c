@@ -427,7 +427,7 @@ static int isend_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_
     return 0;
 }
 
-int hl_matcher_isend_on(struct hl_matcher *m, const struct hl_send *s, struct hl_req *r)
+int hl_match_isend_on(struct hl_matcher *m, const struct hl_send *s, struct hl_req *r)
 {
     struct hl_peer *p;
     int sent = begin_send(m, s, &p);
@@ -460,7 +460,7 @@ static HL_NOINLINE int isend_in_sections(struct hl_matcher *m, const struct hl_s
     return 0;
 }
 
-int hl_matcher_isend(struct hl_matcher *m, const struct hl_send *s, struct hl_req **out)
+int hl_match_isend(struct hl_matcher *m, const struct hl_send *s, struct hl_req **out)
 {
     if (HL_UNLIKELY(hl_cs_any())) {
         return isend_in_sections(m, s, out);
@@ -504,7 +504,7 @@ static HL_NOINLINE int send_in_section(struct hl_matcher *m, const struct hl_sen
     return send_rest(m, p, s, sent);
 }
 
-int hl_matcher_send(struct hl_matcher *m, const struct hl_send *s)
+int hl_match_send(struct hl_matcher *m, const struct hl_send *s)
 {
     if (HL_UNLIKELY(hl_cs_any())) {
         return send_in_section(m, s);

@@ -100,13 +100,13 @@ static void take(const struct hl_far_head *h)
     struct hl_req *req;
     struct hl_work w;
     hl_work_start(&w);
-    if (hl_matcher_irecv(&m, &r, &req) != 0) {
+    if (hl_match_irecv(&m, &r, &req) != 0) {
         abort();
     }
     hl_far_take(&m, h, &segments, &w);
     hl_work_run(&m, &w);
     if (!hl_req_is_done(req)) {
-        (void)hl_matcher_cancel(&m, req);
+        (void)hl_match_cancel_now(&m, req);
     }
     finish(&req);
     if (req != NULL) {

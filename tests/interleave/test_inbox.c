@@ -22,11 +22,11 @@ static void act(void *arg, int thread)
     struct hl_recv r = receiving(s->wild ? MPI_ANY_SOURCE : thread, 1, &s->got[thread], sizeof(int));
     struct hl_send out = sending(thread, 0, 1, &thread, sizeof(thread));
     if (thread % 2 == 0) {
-        ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &r, &s->req[thread]), 0);
-        ck_assert_int_eq(hl_matcher_send(&ranks[0], &out), 0);
+        ck_assert_int_eq(hl_match_irecv(&ranks[0], &r, &s->req[thread]), 0);
+        ck_assert_int_eq(hl_match_send(&ranks[0], &out), 0);
     } else {
-        ck_assert_int_eq(hl_matcher_send(&ranks[0], &out), 0);
-        ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &r, &s->req[thread]), 0);
+        ck_assert_int_eq(hl_match_send(&ranks[0], &out), 0);
+        ck_assert_int_eq(hl_match_irecv(&ranks[0], &r, &s->req[thread]), 0);
     }
     hl_matcher_poll(&ranks[0]);
 }
@@ -94,7 +94,7 @@ static void ask_or_serve(void *arg, int thread)
     struct ask_story *s = arg;
     if (thread == 0) {
         struct hl_recv r = receiving(1, 1, &s->got[0], sizeof(int));
-        ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &r, &s->recv[0]), 0);
+        ck_assert_int_eq(hl_match_irecv(&ranks[0], &r, &s->recv[0]), 0);
         return;
     }
     hl_matcher_poll(&ranks[0]);
@@ -106,10 +106,10 @@ static void begin_ask(struct ask_story *s)
     open_ranks(2, 1, true, true);
     struct hl_send sync = sending(1, 0, 1, &s->asked, sizeof(int));
     sync.mode = HL_SEND_SYNC;
-    ck_assert_int_eq(hl_matcher_isend(&ranks[1], &sync, &s->send), 0);
+    ck_assert_int_eq(hl_match_isend(&ranks[1], &sync, &s->send), 0);
     hl_matcher_poll(&ranks[0]); /* it is unexpected now */
     struct hl_send more = sending(1, 0, 2, &s->other, sizeof(int));
-    ck_assert_int_eq(hl_matcher_send(&ranks[1], &more), 0); /* and there is something to serve */
+    ck_assert_int_eq(hl_match_send(&ranks[1], &more), 0); /* and there is something to serve */
 }
 
 /* Returns whether the command was lost. */
@@ -117,7 +117,7 @@ static bool end_ask(struct ask_story *s)
 {
     bool lost = !hl_req_is_done(s->recv[0]);
     struct hl_recv r = receiving(1, 2, &s->got[1], sizeof(int));
-    ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &r, &s->recv[1]), 0);
+    ck_assert_int_eq(hl_match_irecv(&ranks[0], &r, &s->recv[1]), 0);
     for (int i = 0; i < 4; i++) {
         hl_matcher_poll(&ranks[0]);
         hl_matcher_poll(&ranks[1]);

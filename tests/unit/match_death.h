@@ -63,13 +63,13 @@ START_TEST(what_waits_for_a_dead_rank_is_told)
     other.ctx = 16; /* without rank 1 */
     sync.mode = HL_SEND_SYNC;
     hl_prog_unregister(hl_matcher_poll, &ranks[1]);
-    ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &from_1, &r[0]), 0);
-    ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &any, &r[1]), 0);
-    ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &from_2, &r[2]), 0);
-    ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &other, &r[3]), 0);
-    ck_assert_int_eq(hl_matcher_isend(&ranks[0], &sync, &r[4]), 0);
+    ck_assert_int_eq(hl_match_irecv(&ranks[0], &from_1, &r[0]), 0);
+    ck_assert_int_eq(hl_match_irecv(&ranks[0], &any, &r[1]), 0);
+    ck_assert_int_eq(hl_match_irecv(&ranks[0], &from_2, &r[2]), 0);
+    ck_assert_int_eq(hl_match_irecv(&ranks[0], &other, &r[3]), 0);
+    ck_assert_int_eq(hl_match_isend(&ranks[0], &sync, &r[4]), 0);
     for (int i = 0; i < FULL; i++) {
-        ck_assert_int_eq(hl_matcher_isend(&ranks[0], i == 7 ? &large : &small, &req[i]), 0);
+        ck_assert_int_eq(hl_match_isend(&ranks[0], i == 7 ? &large : &small, &req[i]), 0);
     }
     kill_rank_1();
     must_be_told(r[0]);
@@ -85,17 +85,17 @@ START_TEST(what_waits_for_a_dead_rank_is_told)
         }
     }
     ck_assert(!hl_req_is_done(r[2]) && !hl_req_is_done(r[3]));
-    ck_assert_int_eq(hl_matcher_send(&ranks[0], &sync), HL_ERR_PROC_ABORTED);
-    ck_assert_int_eq(hl_matcher_recv(&ranks[0], &from_1, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
+    ck_assert_int_eq(hl_match_send(&ranks[0], &sync), HL_ERR_PROC_ABORTED);
+    ck_assert_int_eq(hl_match_recv(&ranks[0], &from_1, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
     struct hl_message *message = NULL;
-    ck_assert_int_eq(hl_matcher_mprobe(&ranks[0], &any, &message, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
+    ck_assert_int_eq(hl_match_mprobe(&ranks[0], &any, &message, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
     bool found = false;
-    ck_assert_int_eq(hl_matcher_iprobe(&ranks[0], &from_1, &found, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
-    ck_assert_int_eq(hl_matcher_send(&ranks[2], &back), 0); /* the living go on */
+    ck_assert_int_eq(hl_match_iprobe_now(&ranks[0], &from_1, &found, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
+    ck_assert_int_eq(hl_match_send(&ranks[2], &back), 0); /* the living go on */
     hl_req_wait(r[2]);
     ck_assert_int_eq(hl_req_finish(r[2], MPI_STATUS_IGNORE), 0);
     ck_assert_str_eq(in, "seven..");
-    hl_matcher_cancel(&ranks[0], r[3]);
+    hl_match_cancel_now(&ranks[0], r[3]);
     ck_assert_int_eq(hl_req_finish(r[3], MPI_STATUS_IGNORE), 0);
     close_mortals();
 }
@@ -108,19 +108,19 @@ START_TEST(what_a_dead_rank_had_sent_is_received)
     hl_prog_unregister(hl_matcher_poll, &ranks[0]);
     for (int i = 0; i < N; i++) {
         struct hl_send s = sending(1, 0, 0, &i, sizeof(i));
-        ck_assert_int_eq(hl_matcher_send(&ranks[1], &s), 0);
+        ck_assert_int_eq(hl_match_send(&ranks[1], &s), 0);
     }
     kill_rank_1();
     ck_assert_int_eq(hl_prog_register(hl_matcher_poll, &ranks[0], 1), 0);
     for (int i = 0; i < N; i++) {
         int v = -1;
         struct hl_recv r = receiving(i % 2 == 0 ? 1 : MPI_ANY_SOURCE, 0, &v, sizeof(v));
-        ck_assert_int_eq(hl_matcher_recv(&ranks[0], &r, MPI_STATUS_IGNORE), 0);
+        ck_assert_int_eq(hl_match_recv(&ranks[0], &r, MPI_STATUS_IGNORE), 0);
         ck_assert_int_eq(v, i);
     }
     int v;
     struct hl_recv r = receiving(1, 0, &v, sizeof(v));
-    ck_assert_int_eq(hl_matcher_recv(&ranks[0], &r, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
+    ck_assert_int_eq(hl_match_recv(&ranks[0], &r, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
     close_mortals();
 }
 END_TEST
@@ -137,7 +137,7 @@ START_TEST(what_a_dead_rank_has_claimed_is_passed_over)
     ck_assert_ptr_nonnull(hl_ring_claim(&ranks[1], part, 0, &claimed));
     struct hl_ring_slot *slow = hl_ring_claim(&ranks[2], part, 0, &claimed);
     kill_rank_1();
-    ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &r, &req), 0);
+    ck_assert_int_eq(hl_match_irecv(&ranks[0], &r, &req), 0);
     for (int i = 0; i < 20; i++) {
         usleep(300);
         hl_prog_poll();

@@ -25,7 +25,7 @@ static void *send_both(void *arg)
 {
     struct both *b = arg;
     struct hl_send s = sending(1, 0, 0, b->out, BOTH_BYTES);
-    ck_assert_int_eq(hl_matcher_send(&ranks[1], &s), 0);
+    ck_assert_int_eq(hl_match_send(&ranks[1], &s), 0);
     return NULL;
 }
 
@@ -33,7 +33,7 @@ static void *receive_both(void *arg)
 {
     struct both *b = arg;
     struct hl_recv r = receiving(1, 0, b->in, BOTH_BYTES);
-    b->result = hl_matcher_recv(&ranks[0], &r, MPI_STATUS_IGNORE);
+    b->result = hl_match_recv(&ranks[0], &r, MPI_STATUS_IGNORE);
     hl_a32_store_release(&b->over, 1); /* release: pairs with the acquire of who waits for it */
     return NULL;
 }
@@ -87,7 +87,7 @@ START_TEST(receivers_do_without_senders_and_these_come_late)
     struct hl_send s = sending(1, 0, 0, b.out, BOTH_BYTES);
     struct hl_send self = sending(0, 0, 0, b.out, BOTH_BYTES);
     hl_prog_unregister(hl_matcher_poll, &ranks[1]);
-    ck_assert_int_eq(hl_matcher_isend(&ranks[1], &s, &req), 0);
+    ck_assert_int_eq(hl_match_isend(&ranks[1], &s, &req), 0);
     receive_both(&b);
     ck_assert_int_eq(b.result, 0);
     ck_assert_int_eq(memcmp(b.in, b.out, BOTH_BYTES), 0);
@@ -103,9 +103,9 @@ START_TEST(receivers_do_without_senders_and_these_come_late)
     ck_assert(b.in[0] == 0 && b.in[BOTH_BYTES - 1] == 0);
     ck_assert_uint_eq(hl_a64_load_relaxed(&hl_match_part_of(&ranks[0], 0)->splits_taken),
                       0); /* relaxed: alone */
-    ck_assert_int_eq(hl_matcher_isend(&ranks[0], &self, &req), 0);
+    ck_assert_int_eq(hl_match_isend(&ranks[0], &self, &req), 0);
     struct hl_recv r = receiving(0, 0, b.in, BOTH_BYTES);
-    ck_assert_int_eq(hl_matcher_recv(&ranks[0], &r, MPI_STATUS_IGNORE), 0);
+    ck_assert_int_eq(hl_match_recv(&ranks[0], &r, MPI_STATUS_IGNORE), 0);
     ck_assert_int_eq(memcmp(b.in, b.out, BOTH_BYTES), 0);
     hl_req_wait(req);
     hl_req_finish(req, MPI_STATUS_IGNORE);
@@ -141,7 +141,7 @@ START_TEST(a_sender_that_dies_while_it_copies_is_named)
     while (!claimed) {
         struct hl_send s = sending(1, 0, 0, b.out, BOTH_BYTES);
         hl_a32_store_relaxed(&b.over, 0); /* relaxed: nobody else is here */
-        ck_assert_int_eq(hl_matcher_isend(&ranks[1], &s, &req), 0);
+        ck_assert_int_eq(hl_match_isend(&ranks[1], &s, &req), 0);
         ck_assert_int_eq(pthread_create(&thread, NULL, receive_both, &b), 0);
         claimed = claim_and_keep(&b);
         if (claimed) {
@@ -175,10 +175,10 @@ START_TEST(long_messages_are_cut_and_say_so)
         fill_message(out, n[k], 1, 1);
         struct hl_send s = sending(0, 0, 1, out, n[k]);
         struct hl_req *req;
-        ck_assert_int_eq(hl_matcher_isend(&ranks[0], &s, &req), 0);
+        ck_assert_int_eq(hl_match_isend(&ranks[0], &s, &req), 0);
         struct hl_recv r = receiving(0, 1, in, n[k] / 2);
         MPI_Status st = {0};
-        ck_assert_int_eq(hl_matcher_recv(&ranks[0], &r, &st), HL_ERR_TRUNCATE);
+        ck_assert_int_eq(hl_match_recv(&ranks[0], &r, &st), HL_ERR_TRUNCATE);
         ck_assert_int_eq(hl_req_status_bytes(&st), n[k] / 2);
         ck_assert_int_eq(memcmp(in, out, (size_t)n[k] / 2), 0);
         ck_assert_int_eq(in[n[k] / 2], 0);

@@ -110,7 +110,7 @@ static void model_send(void)
                           (int)(random_next(&model.rnd) % MODEL_TAGS)};
     struct hl_send s = sending(m.src, 0, m.tag, &m.id, 8);
     s.ctx = m.ctx;
-    ck_assert_int_eq(hl_matcher_send(&ranks[0], &s), 0);
+    ck_assert_int_eq(hl_match_send(&ranks[0], &s), 0);
     while (hl_prog_poll() > 0) {
     }
     for (int i = 0; i < model.n_recv; i++) {
@@ -138,7 +138,7 @@ static void model_receive(void)
     *r = random_recv();
     struct hl_recv want = receiving(r->src, r->tag, &r->got, 8);
     want.ctx = r->ctx;
-    ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &want, &r->req), 0);
+    ck_assert_int_eq(hl_match_irecv(&ranks[0], &want, &r->req), 0);
     bool there = model_any(r);
     ck_assert_int_eq(hl_req_is_done(r->req), there);
     if (!there) {
@@ -161,7 +161,7 @@ static void model_cancel(void)
     int i = (int)(random_next(&model.rnd) % (uint64_t)model.n_recv);
     struct model_recv *r = model.recv[i];
     MPI_Status st = {0};
-    ck_assert_int_eq(hl_matcher_cancel(&ranks[0], r->req), 0);
+    ck_assert_int_eq(hl_match_cancel_now(&ranks[0], r->req), 0);
     ck_assert(hl_req_is_done(r->req));
     ck_assert_int_eq(hl_req_finish(r->req, &st), 0);
     ck_assert(hl_req_status_cancelled(&st));
@@ -177,10 +177,10 @@ static void model_probe(void)
     want.ctx = r.ctx;
     bool found = false;
     MPI_Status st = {0};
-    ck_assert_int_eq(hl_matcher_iprobe(&ranks[0], &want, &found, &st), 0);
+    ck_assert_int_eq(hl_match_iprobe_now(&ranks[0], &want, &found, &st), 0);
     ck_assert_int_eq(found, model_any(&r));
     struct hl_message *message = NULL;
-    ck_assert_int_eq(hl_matcher_improbe(&ranks[0], &want, &message, &st), 0);
+    ck_assert_int_eq(hl_match_improbe(&ranks[0], &want, &message, &st), 0);
     ck_assert_int_eq(message != NULL, model_any(&r));
     if (message == NULL) {
         return;
@@ -188,7 +188,7 @@ static void model_probe(void)
     ck_assert_ptr_eq(hl_match_message_of(hl_match_message_handle(message)), message);
     uint64_t id = 0;
     struct hl_recv into = receiving(0, 0, &id, 8);
-    ck_assert_int_eq(hl_matcher_mrecv(&ranks[0], message, &into, &st), 0);
+    ck_assert_int_eq(hl_match_mrecv(&ranks[0], message, &into, &st), 0);
     ck_assert_ptr_null(hl_match_message_of(hl_match_message_handle(message)));
     int i = model_find(&r, id);
     ck_assert_int_ge(i, 0);
@@ -263,7 +263,7 @@ static void *pair_sender(void *arg)
         fill_message(buf[k], n, t->tag, i);
         struct hl_send s = sending(t->me, t->peer, t->tag, buf[k], n);
         s.mode = i % 11 == 0 ? HL_SEND_SYNC : HL_SEND_STANDARD;
-        ck_assert_int_eq(hl_matcher_isend(t->m, &s, &req[k]), 0);
+        ck_assert_int_eq(hl_match_isend(t->m, &s, &req[k]), 0);
     }
     wait_all(8, req);
     for (int k = 0; k < 8; k++) {
@@ -283,7 +283,7 @@ static void *pair_receiver(void *arg)
         fill_message(want, n, t->tag, i);
         MPI_Status st = {0};
         struct hl_recv r = receiving(i % 3 == 0 ? MPI_ANY_SOURCE : t->peer, t->tag, buf, PAIR_BYTES);
-        ck_assert_int_eq(hl_matcher_recv(t->m, &r, &st), 0);
+        ck_assert_int_eq(hl_match_recv(t->m, &r, &st), 0);
         ck_assert_int_eq(st.MPI_SOURCE, t->peer);
         ck_assert_int_eq(hl_req_status_bytes(&st), n);
         ck_assert_int_eq(memcmp(buf, want, (size_t)n), 0);
@@ -333,7 +333,7 @@ static void *wild_sender(void *arg)
     for (int i = 0; i < WILD_EACH; i++) {
         int v[2] = {t->tag, i};
         struct hl_send s = sending(t->tag, t->peer, 5, v, sizeof(v));
-        ck_assert_int_eq(hl_matcher_send(t->m, &s), 0);
+        ck_assert_int_eq(hl_match_send(t->m, &s), 0);
     }
     return NULL;
 }
@@ -347,7 +347,7 @@ static void *wild_receiver(void *arg)
         int v[2] = {-1, -1};
         MPI_Status st = {0};
         struct hl_recv r = receiving(MPI_ANY_SOURCE, 5, v, sizeof(v));
-        ck_assert_int_eq(hl_matcher_recv(t->m, &r, &st), 0);
+        ck_assert_int_eq(hl_match_recv(t->m, &r, &st), 0);
         ck_assert_int_eq(st.MPI_SOURCE, v[0]);
         ck_assert_int_gt(v[1], last[v[0]]); /* one thread sees a source in order */
         last[v[0]] = v[1];
@@ -392,23 +392,23 @@ START_TEST(isend_never_waits_for_room)
     for (int i = 0; i < N; i++) { /* the receiver does nothing meanwhile */
         struct hl_send s = sending(0, 1, 1, &i, sizeof(i));
         hl_prog_unregister(hl_matcher_poll, &ranks[1]);
-        ck_assert_int_eq(hl_matcher_isend(&ranks[0], &s, &req[i]), 0);
+        ck_assert_int_eq(hl_match_isend(&ranks[0], &s, &req[i]), 0);
         ck_assert_int_eq(hl_prog_register(hl_matcher_poll, &ranks[1], 1), 0);
         if (req[i] != hl_req_completed()) {
             static int later[N]; /* what has not left needs its buffer */
-            hl_matcher_cancel(&ranks[0], req[i]);
+            hl_match_cancel_now(&ranks[0], req[i]);
             ck_assert(hl_req_is_done(req[i]));
             hl_req_finish(req[i], MPI_STATUS_IGNORE);
             later[i] = i;
             s.buf = &later[i];
-            ck_assert_int_eq(hl_matcher_isend(&ranks[0], &s, &req[i]), 0);
+            ck_assert_int_eq(hl_match_isend(&ranks[0], &s, &req[i]), 0);
         }
     }
     ck_assert(!hl_req_is_done(req[N - 1]));
     for (int i = 0; i < N; i++) {
         int v = -1;
         struct hl_recv r = receiving(0, 1, &v, sizeof(v));
-        ck_assert_int_eq(hl_matcher_recv(&ranks[1], &r, MPI_STATUS_IGNORE), 0);
+        ck_assert_int_eq(hl_match_recv(&ranks[1], &r, MPI_STATUS_IGNORE), 0);
         ck_assert_int_eq(v, i);
     }
     wait_all(N, req);
@@ -426,17 +426,17 @@ START_TEST(a_flood_of_unexpected_messages_is_kept)
     int v = 42;
     for (int i = 0; i < N; i++) {
         struct hl_send s = sending(i % 7, 0, i % 3, NULL, 0);
-        ck_assert_int_eq(hl_matcher_send(&ranks[0], &s), 0);
+        ck_assert_int_eq(hl_match_send(&ranks[0], &s), 0);
     }
     struct hl_send s = sending(9, 0, 9, &v, sizeof(v));
-    ck_assert_int_eq(hl_matcher_send(&ranks[0], &s), 0);
+    ck_assert_int_eq(hl_match_send(&ranks[0], &s), 0);
     v = 0;
     struct hl_recv r = receiving(9, 9, &v, sizeof(v));
-    ck_assert_int_eq(hl_matcher_recv(&ranks[0], &r, MPI_STATUS_IGNORE), 0);
+    ck_assert_int_eq(hl_match_recv(&ranks[0], &r, MPI_STATUS_IGNORE), 0);
     ck_assert_int_eq(v, 42);
     for (int i = 0; i < N; i++) {
         r = receiving(MPI_ANY_SOURCE, MPI_ANY_TAG, NULL, 0);
-        ck_assert_int_eq(hl_matcher_recv(&ranks[0], &r, MPI_STATUS_IGNORE), 0);
+        ck_assert_int_eq(hl_match_recv(&ranks[0], &r, MPI_STATUS_IGNORE), 0);
     }
     close_ranks();
 }
@@ -450,17 +450,17 @@ START_TEST(tags_do_not_stand_in_each_others_way)
     struct hl_req **req = malloc(N * sizeof(*req));
     for (int i = 0; i < N; i++) {
         struct hl_recv r = receiving(1, i, NULL, 0);
-        ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &r, &req[i]), 0);
+        ck_assert_int_eq(hl_match_irecv(&ranks[0], &r, &req[i]), 0);
     }
     for (int i = 2 * N - 1; i >= 0; i--) { /* the first N for nobody yet, the others for who waits */
         struct hl_send s = sending(1, 0, i, NULL, 0);
-        ck_assert_int_eq(hl_matcher_send(&ranks[0], &s), 0);
+        ck_assert_int_eq(hl_match_send(&ranks[0], &s), 0);
     }
     for (int i = 0; i < N; i++) {
         hl_req_wait(req[i]);
         hl_req_finish(req[i], MPI_STATUS_IGNORE);
         struct hl_recv r = receiving(1, N + i, NULL, 0);
-        ck_assert_int_eq(hl_matcher_recv(&ranks[0], &r, MPI_STATUS_IGNORE), 0);
+        ck_assert_int_eq(hl_match_recv(&ranks[0], &r, MPI_STATUS_IGNORE), 0);
     }
     free(req);
     close_ranks();
@@ -483,8 +483,8 @@ START_TEST(layouts_meet_layouts)
         struct hl_recv r = receiving(0, 1, in, n);
         r.type = column;
         struct hl_req *req[2];
-        ck_assert_int_eq(hl_matcher_irecv(&ranks[0], &r, &req[0]), 0);
-        ck_assert_int_eq(hl_matcher_isend(&ranks[0], &s, &req[1]), 0);
+        ck_assert_int_eq(hl_match_irecv(&ranks[0], &r, &req[0]), 0);
+        ck_assert_int_eq(hl_match_isend(&ranks[0], &s, &req[1]), 0);
         wait_all(2, req);
         ck_assert_int_eq(hl_req_finish(req[0], MPI_STATUS_IGNORE), 0);
         ck_assert_int_eq(hl_req_finish(req[1], MPI_STATUS_IGNORE), 0);
@@ -510,7 +510,7 @@ static void *post_and_exit(void *arg)
     struct hl_req **req = arg;
     for (int i = 0; i < 64; i++) {
         struct hl_recv r = receiving(0, i, &got[i], sizeof(int));
-        ck_assert_int_eq(hl_matcher_irecv(&ranks[1], &r, &req[i]), 0);
+        ck_assert_int_eq(hl_match_irecv(&ranks[1], &r, &req[i]), 0);
     }
     return NULL;
 }
@@ -527,7 +527,7 @@ START_TEST(requests_outlive_the_thread_that_posted)
     }
     for (int i = 0; i < 64; i++) {
         struct hl_send s = sending(0, 1, i, &i, sizeof(i));
-        ck_assert_int_eq(hl_matcher_send(&ranks[0], &s), 0);
+        ck_assert_int_eq(hl_match_send(&ranks[0], &s), 0);
     }
     for (int i = 1; i < 64; i += 2) {
         hl_req_wait(req[i]);

@@ -12,8 +12,8 @@ START_TEST(who_opens_again_first_is_not_lost)
         struct hl_send s = sending(i, 1 - i, 1, &i, 4);
         int got = -1;
         struct hl_recv r = receiving(i, 1, &got, 4);
-        ck_assert_int_eq(hl_matcher_send(&ranks[i], &s), 0);
-        ck_assert_int_eq(hl_matcher_recv(&ranks[1 - i], &r, MPI_STATUS_IGNORE), 0);
+        ck_assert_int_eq(hl_match_send(&ranks[i], &s), 0);
+        ck_assert_int_eq(hl_match_recv(&ranks[1 - i], &r, MPI_STATUS_IGNORE), 0);
         ck_assert_int_eq(got, i);
     }
     hl_matcher_leave(&ranks[0]);
@@ -26,7 +26,7 @@ START_TEST(who_opens_again_first_is_not_lost)
         value[i] = 100 + i;
         struct hl_send s = sending(0, 1, i, &value[i], 4);
         s.ctx = 8 * (uint64_t)(i + 1); /* inboxes of all numbers */
-        ck_assert_int_eq(hl_matcher_isend(&ranks[0], &s, &sent[i]), 0);
+        ck_assert_int_eq(hl_match_isend(&ranks[0], &s, &sent[i]), 0);
         ck_assert(!hl_req_is_done(sent[i]));
     }
     hl_matcher_leave(&ranks[1]);
@@ -38,7 +38,7 @@ START_TEST(who_opens_again_first_is_not_lost)
     for (int i = 0; i < 16; i++) {
         struct hl_recv r = receiving(0, i, &got, 4);
         r.ctx = 8 * (uint64_t)(i + 1);
-        ck_assert_int_eq(hl_matcher_irecv(&ranks[1], &r, &req), 0);
+        ck_assert_int_eq(hl_match_irecv(&ranks[1], &r, &req), 0);
         for (int turn = 0; turn < 1000 && !hl_req_is_done(req); turn++) {
             hl_prog_poll();
         }
