@@ -151,6 +151,13 @@ HL_INLINE int hl_fab_ep_send(struct hl_fab_ep *ep, fi_addr_t to, const void *buf
     return (int)fi_sendmsg(ep->ep, &msg, FI_COMPLETION);
 }
 
+/* Posts a message of at most hl_fab.inject bytes, which are the caller's again at once; nothing tells when it
+ * has left. Returns as hl_fab_ep_send. */
+HL_INLINE int hl_fab_ep_inject(struct hl_fab_ep *ep, fi_addr_t to, const void *buf, size_t len)
+{
+    return (int)fi_inject(ep->ep, buf, len, to);
+}
+
 /* Why a provider did not take what was posted. What the caller does then:
  *
  *            a lane (post.c)           the receive endpoint       a port (port.c)
@@ -172,7 +179,7 @@ enum hl_fab_refusal {
     HL_FAB_NEVER, /* the same post would fail again */
 };
 
-/* The reason behind a post's result that is not 0. */
+/* The reason behind the result of a post, or of a registration; of one that succeeded: HL_FAB_NEVER. */
 enum hl_fab_refusal hl_fab_refused(int rc);
 
 /* Takes up to `n` completions and returns their number; -1: the next one is an error, which hl_fab_ep_error

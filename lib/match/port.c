@@ -229,13 +229,11 @@ static int post_buf(struct hl_net *net, struct hl_port *port, struct hl_port_buf
 {
     unsigned i = (unsigned)(port - net->port);
     ((struct hl_far_head *)(void *)b->data)->seq = b->to->sent[i] + 1;
-    /* Not fi_inject: it never tells when the message has left, which finalize must know. */
-    struct iovec iov = {b->data, b->bytes};
-    struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = b->to->addr[i], .context = &b->context};
     bool full = HL_FAULT(port_full) && (hl_now_ns() >> 10) % 3 != 0;
-    ssize_t rc = full ? -FI_EAGAIN : fi_sendmsg(port->ep.ep, &msg, FI_COMPLETION);
+    /* Not injected: finalize must know when the message has left. */
+    int rc = full ? -FI_EAGAIN : hl_fab_ep_send(&port->ep, b->to->addr[i], b->data, b->bytes, &b->context);
     if (HL_UNLIKELY(rc != 0)) {
-        return refused(b->to, i, (int)rc);
+        return refused(b->to, i, rc);
     }
     if (HL_UNLIKELY(b->to->sent[i]++ == 0)) {
         hl_rx_cloexec(); /* the provider has connected */

@@ -73,18 +73,19 @@ static void await_provider(int which)
 }
 
 /* Registers memory. When a key is taken (FI_ENOKEY), the next one is tried; once more keys were
- * refused than there are registrations, the reason must be another one. After FI_EAGAIN the provider
- * will have room soon. */
+ * refused than there are registrations, the reason must be another one. */
 static int ask_provider(const struct iovec *iov, struct fid_mr **mr) HL_REQUIRES(region_lock)
 {
     size_t keys_left = hl_fab.key_size > 0 ? keys.count + 1 : 0;
     int naps = 0, rc;
+    bool later;
     do {
         rc = hl_fab_mr_open(owner, iov, next_key(), mr);
-        if (rc == -FI_EAGAIN && naps < NAPS) {
+        later = hl_fab_refused(rc) == HL_FAB_LATER;
+        if (later && naps < NAPS) {
             await_provider(naps);
         }
-    } while ((rc == -FI_ENOKEY && keys_left-- > 0) || (rc == -FI_EAGAIN && naps++ < NAPS));
+    } while ((rc == -FI_ENOKEY && keys_left-- > 0) || (later && naps++ < NAPS));
     return rc;
 }
 
@@ -95,7 +96,7 @@ static void say_limit(int rc, char *out, size_t cap) HL_REQUIRES(region_lock)
     char may[HL_BYTES_TEXT], are[HL_BYTES_TEXT];
     uint64_t most = hl_lockable_bytes();
     out[0] = '\0';
-    if (rc == -FI_EAGAIN) {
+    if (hl_fab_refused(rc) == HL_FAB_LATER) {
         snprintf(out, cap, " (tried again for a second)");
     } else if (rc == -FI_ENOKEY) {
         snprintf(out, cap, " (of %zu registrations; it refuses every key)", keys.count);

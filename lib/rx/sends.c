@@ -55,7 +55,7 @@ static int judge_send(int rc)
 int hl_rx_sends_post(struct hl_rx_outbound *out)
 {
     if (out->len <= hl_fab.inject) {
-        int rc = (int)fi_inject(endpoint->ep, out->bytes, out->len, out->to);
+        int rc = hl_fab_ep_inject(endpoint, out->to, out->bytes, out->len);
         if (rc == 0) {
             hl_rx_sends_recycle(out);
         }
