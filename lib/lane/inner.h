@@ -87,6 +87,7 @@ void hl_slot_fail_peer(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lan
 /* The connection is lost: ends slots that wait for nothing but an acknowledgement, which will not come, with
  * an error. The way must be reconnected before its next post (hl_way_reconnect). */
 void hl_slot_lost(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
+/* Lets `tail` pass over slots that have ended. Who ends a slot sets lane->wake. */
 void hl_slot_advance(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 
 /* ---- reconnect.c ---- */

@@ -44,6 +44,7 @@ struct hl_slot *hl_slot_take(struct hl_lane *lane)
         /* release: pairs with the acquire in flush_lanes (flush.c). */
         hl_a64_store_release(&lane->issued, number + 1);
         hl_slot_advance(lane);
+        lane->wake = true; /* a flush may wait for this number */
         if (hl_a64_load_relaxed(&lane->issued) % HL_SLOTS == 0 && hl_lane_progress(lane) == 0) {
             return NULL;
         }

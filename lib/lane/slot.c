@@ -107,7 +107,6 @@ void hl_slot_advance(struct hl_lane *lane)
     if (at != tail) {
         /* release: results and error words; pairs with the acquire in reached (flush.c). */
         hl_a64_store_release(&lane->tail, at);
-        lane->wake = true;
     }
 }
 
@@ -146,7 +145,7 @@ void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, in
     finish_slot(lane, slot);
     drop_chain(lane, slot);
     advance_way(slot->way);
-    lane->wake = true; /* flushes of this peer's operations need not wait for older slots of others */
+    lane->wake = true;
 }
 
 void hl_slot_fail_peer(struct hl_lane *lane, struct hl_way *way)
@@ -168,6 +167,7 @@ void hl_slot_fail_peer(struct hl_lane *lane, struct hl_way *way)
         slot->quarantined = slot->open != 0;
         finish_slot(lane, slot);
         drop_chain(lane, slot);
+        lane->wake = true;
     }
     advance_way(way);
     hl_slot_advance(lane);

@@ -119,6 +119,31 @@ START_TEST(goals_of_a_dead_rank_are_reached) HL_NO_TSA
 }
 END_TEST
 
+/* Whoever waits for a dead rank's operations is woken, also while older ones of others are open. */
+START_TEST(the_end_of_a_dead_ranks_operations_wakes) HL_NO_TSA
+{
+    chain = 0;
+    start(1);
+    uint64_t mine = 9, there[3] = {0};
+    hl_a32 error = {0};
+    model.hold = true;
+    for (int peer = 1; peer <= 2; peer++) {
+        struct hl_xfer x = transfer(peer, &there[peer], &mine, &error);
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+    }
+    struct hl_lane *lane = hl_pool.lanes[0];
+    ck_assert(hl_lease_try(&lane->lease));
+    lane->wake = false;
+    hl_slot_fail_peer(lane, hl_way_find(lane, 2));
+    ck_assert(lane->wake);
+    hl_lane_leave(lane);
+    model.hold = false;
+    hl_lane_flush(1, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
+    stop();
+}
+END_TEST
+
 /* Of a lane's owner, and of all others. */
 START_TEST(goals_of_owned_lanes_are_their_own)
 {
@@ -227,6 +252,7 @@ static void add_goals(TCase *t)
     tcase_add_loop_test(t, goals_wait_for_nothing_later, 0, 2);
     tcase_add_loop_test(t, goals_of_many_connections, 0, 2);
     tcase_add_test(t, goals_of_a_dead_rank_are_reached);
+    tcase_add_test(t, the_end_of_a_dead_ranks_operations_wakes);
     tcase_add_test(t, goals_of_owned_lanes_are_their_own);
     tcase_add_test(t, goals_do_not_outlive_their_lanes);
     tcase_add_test(t, looks_at_goals_do_not_stand_back);
