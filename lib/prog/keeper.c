@@ -34,17 +34,25 @@ static hl_a32 taken;  /* 1: a thread is the keeper */
 static hl_a32 others; /* threads that sleep, or are about to, and are not the keeper */
 static HL_THREAD_LOCAL bool keeps; /* the thread is the keeper */
 
-static bool watch_edges(int epoll, int fd)
+/* Has an epoll report the edges of a descriptor (EPOLL_CTL_ADD), or what it has already once more (_MOD), or
+ * nothing more (_DEL). */
+static bool watch_edges(int epoll, int how, int fd)
 {
     struct epoll_event event = {.events = EPOLLIN | EPOLLET};
-    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event) == 0;
+    return epoll >= 0 && epoll_ctl(epoll, how, fd, &event) == 0;
+}
+
+/* The keeper's, or -1. */
+static int keeper_epoll(void)
+{
+    return (int)hl_a32_load_acquire(&place) - 1; /* acquire: pairs with hl_prog_keeper_open. */
 }
 
 bool hl_prog_keeper_open(void)
 {
     int epoll = epoll_create1(EPOLL_CLOEXEC);
     ringer = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (epoll < 0 || ringer < 0 || !watch_edges(epoll, ringer)) {
+    if (epoll < 0 || ringer < 0 || !watch_edges(epoll, EPOLL_CTL_ADD, ringer)) {
         close(epoll);
         close(ringer);
         return false;
@@ -66,25 +74,17 @@ void hl_prog_keeper_close(void)
 
 bool hl_prog_keeper_add(int fd)
 {
-    uint32_t known = hl_a32_load_acquire(&place); /* acquire: pairs with hl_prog_keeper_open. */
-    return known != 0 && fd >= 0 && watch_edges((int)known - 1, fd);
+    return watch_edges(keeper_epoll(), EPOLL_CTL_ADD, fd);
 }
 
 void hl_prog_keeper_again(int fd)
 {
-    struct epoll_event event = {.events = EPOLLIN | EPOLLET};
-    uint32_t known = hl_a32_load_acquire(&place); /* acquire: pairs with hl_prog_keeper_open. */
-    if (known != 0) {
-        (void)epoll_ctl((int)known - 1, EPOLL_CTL_MOD, fd, &event);
-    }
+    (void)watch_edges(keeper_epoll(), EPOLL_CTL_MOD, fd);
 }
 
 void hl_prog_keeper_drop(int fd)
 {
-    uint32_t known = hl_a32_load_acquire(&place); /* acquire: pairs with hl_prog_keeper_open. */
-    if (known != 0) {
-        (void)epoll_ctl((int)known - 1, EPOLL_CTL_DEL, fd, NULL);
-    }
+    (void)watch_edges(keeper_epoll(), EPOLL_CTL_DEL, fd);
 }
 
 enum hl_prog_role hl_prog_keeper_enter(void)
