@@ -82,7 +82,7 @@ static uint64_t fence_lane(struct hl_lane *lane, bool (*also_near)(int peer))
         l.over = false;
         hl_prog_wait(look_if_free, &l);
         if (l.awaited != NULL) {
-            hl_way_await(l.lane, l.awaited, l.seq);
+            hl_lane_await(l.lane, l.awaited, l.seq);
         }
     } while (l.awaited != NULL);
     return l.until;

@@ -140,7 +140,7 @@ static void reach_one(struct goal g)
     }
 }
 
-void hl_way_await(struct hl_lane *lane, struct hl_way *way, uint64_t seq)
+void hl_lane_await(struct hl_lane *lane, struct hl_way *way, uint64_t seq)
 {
     reach_one((struct goal){lane, way, &way->done, seq});
 }

@@ -79,13 +79,21 @@ HL_INLINE bool hl_way_is_fenced(const struct hl_way *way)
 }
 
 /* ---- slot.c ---- */
+/* A free slot, or NULL. Polls once when the ring is full. */
+struct hl_slot *hl_slot_take(struct hl_lane *lane) HL_REQUIRES(lane->lease);
+/* Gives the slot its place in the ring and among the way's operations: from now on flushes wait for it.
+ * `local`: local flushes, too. */
+void hl_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot, bool local)
+    HL_REQUIRES(lane->lease);
+/* Local flushes wait for this slot, too: the way's newest, whose chain got a record that wants an answer. */
+void hl_slot_make_local(struct hl_way *way, const struct hl_slot *slot);
 /* Closes a part of the slot (enum hl_slot_part) with an error or 0; with its last part the slot ends. */
 void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, int err)
     HL_REQUIRES(lane->lease);
 /* Marks the peer dead and ends everything open to it. */
 void hl_slot_fail_peer(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* The connection is lost: ends slots that wait for nothing but an acknowledgement, which will not come, with
- * an error. The way must be reconnected before its next post (hl_way_reconnect). */
+ * an error. The way must be reconnected before its next post (hl_lane_reconnect). */
 void hl_slot_lost(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* Lets `tail` pass over slots that have ended. Who ends a slot sets lane->wake. */
 void hl_slot_advance(struct hl_lane *lane) HL_REQUIRES(lane->lease);
@@ -93,10 +101,10 @@ void hl_slot_advance(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 /* ---- reconnect.c ---- */
 /* Posts a read of the peer's heartbeat, to see whether it still answers. Returns what hl_lane_post_direct
  * does. */
-int hl_way_read_heartbeat(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
+int hl_lane_read_heartbeat(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* Reads the queue, and tries whether a lost way works again: 0 when it may be used, HL_LANE_STAY when not
  * yet, HL_ERR_PROC_ABORTED when the peer is dead or the way has been lost for too long. */
-int hl_way_reconnect(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease) HL_COLD;
+int hl_lane_reconnect(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease) HL_COLD;
 
 /* ---- poll.c ---- */
 /* Reads the completion queue; returns how many completions there were. */
@@ -177,14 +185,6 @@ int hl_lane_post(struct hl_lane *lane, const struct hl_issue *op) HL_REQUIRES(la
 int hl_lane_post_direct(struct hl_lane *lane, struct hl_way *way, const struct hl_issue *op)
     HL_REQUIRES(lane->lease);
 
-/* A free slot, or NULL. Polls once when the ring is full. */
-struct hl_slot *hl_slot_take(struct hl_lane *lane) HL_REQUIRES(lane->lease);
-/* Gives the slot its place in the ring and among the way's operations: from now on flushes wait for it.
- * `local`: local flushes, too. */
-void hl_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot, bool local)
-    HL_REQUIRES(lane->lease);
-/* Local flushes wait for this slot, too: the way's newest, whose chain got a record that wants an answer. */
-void hl_slot_make_local(struct hl_way *way, const struct hl_slot *slot);
 /* Posts a put or get with this slot: 0; or the provider's error, and nothing was posted. */
 int hl_lane_post_rma(struct hl_lane *lane, const struct hl_way *way, struct hl_slot *slot,
                      const struct hl_xfer *x, bool reads) HL_REQUIRES(lane->lease);
@@ -204,7 +204,7 @@ uint32_t hl_lane_assign(struct hl_lane_pool *p, int peer) HL_COLD;
 /* ---- open_async.c ---- */
 /* Sends a message without records; the answer to it tells whether the messages before it came. 0, or a code
  * of the provider: -FI_EAGAIN while the last one is not completed. */
-int hl_way_ping(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
+int hl_lane_ping(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* Has the helper thread open the lane and connect it to `peer`, and then clear the lane's bit in `opening`.
  * False: the helper thread does not run and cannot be started. */
 bool hl_lane_open_async(struct hl_lane_pool *p, uint32_t lane, int peer);
@@ -213,7 +213,7 @@ void hl_lane_open_async_stop(void);
 
 /* ---- flush.c ---- */
 /* Waits until the way's operation number `seq` and all before it have ended. */
-void hl_way_await(struct hl_lane *lane, struct hl_way *way, uint64_t seq);
+void hl_lane_await(struct hl_lane *lane, struct hl_way *way, uint64_t seq);
 
 /* ---- own.c ---- */
 /* The upper half of the lanes can be owned; the others are shared for ever. */

@@ -34,7 +34,7 @@ static hl_a32 stopping;
 
 /* ---- pings ---- */
 
-int hl_way_ping(struct hl_lane *lane, struct hl_way *way)
+int hl_lane_ping(struct hl_lane *lane, struct hl_way *way)
 {
     struct hl_ping *k = &lane->ping;
     int rc = k->posted ? -FI_EAGAIN : lane->fab->receives == NULL ? hl_rx_listen(lane->fab, HL_ACK_BUFS) : 0;
@@ -63,7 +63,7 @@ static bool step_open_async(struct hl_lane *lane, int peer, const struct hl_rx_c
         return true;
     }
     if (lane->ping.way == NULL) {
-        rc = hl_way_ping(lane, way);
+        rc = hl_lane_ping(lane, way);
         lane->ping.way = rc == 0 ? way : NULL;
     } else if (lane->ping.way != way) {
         return true; /* a ping to another rank touched the provider's pages already */

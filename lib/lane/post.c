@@ -24,33 +24,6 @@ HL_INLINE struct hl_slot *next_slot(struct hl_lane *lane) HL_REQUIRES(lane->leas
     return slot;
 }
 
-struct hl_slot *hl_slot_take(struct hl_lane *lane)
-{
-    for (;;) {
-        /* relaxed: both are written by the leaseholder only. */
-        uint64_t number = hl_a64_load_relaxed(&lane->issued);
-        if (HL_UNLIKELY(number - hl_a64_load_relaxed(&lane->tail) >= HL_SLOTS)) {
-            hl_chain_send_all(lane, UINT64_MAX); /* the tail may wait for the oldest chain */
-            if (hl_lane_progress(lane) == 0 || number - hl_a64_load_relaxed(&lane->tail) >= HL_SLOTS) {
-                return NULL;
-            }
-        }
-        struct hl_slot *slot = &lane->slots[number % HL_SLOTS];
-        if (HL_LIKELY(!slot->quarantined)) {
-            slot->number = number;
-            return slot;
-        }
-        /* The provider still holds this slot: pass over it. A full lap of such slots is a full ring. */
-        /* release: pairs with the acquire in flush_lanes (flush.c). */
-        hl_a64_store_release(&lane->issued, number + 1);
-        hl_slot_advance(lane);
-        lane->wake = true; /* a flush may wait for this number */
-        if (hl_a64_load_relaxed(&lane->issued) % HL_SLOTS == 0 && hl_lane_progress(lane) == 0) {
-            return NULL;
-        }
-    }
-}
-
 HL_INLINE ssize_t post_rma(struct hl_lane *lane, const struct hl_way *way, struct hl_slot *slot,
                            const struct hl_xfer *x, bool reads) HL_REQUIRES(lane->lease)
 {
@@ -328,7 +301,7 @@ static int prepare_way(struct hl_lane *lane, struct hl_way *way, const struct hl
     if (way->dead) {
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", op->peer);
     }
-    int rc = way->lost ? hl_way_reconnect(lane, way) : 0;
+    int rc = way->lost ? hl_lane_reconnect(lane, way) : 0;
     if (rc != 0) {
         return rc;
     }

@@ -11,7 +11,7 @@
 #define READS_AT_ONCE 32                /* reads of the queue under one lease */
 #define TIMEOUT_NS UINT64_C(2000000000) /* the target may be dead, and nobody says so */
 
-int hl_way_read_heartbeat(struct hl_lane *lane, struct hl_way *way)
+int hl_lane_read_heartbeat(struct hl_lane *lane, struct hl_way *way)
 {
     struct hl_issue op = {.what = HL_ISSUE_READ,
                           .peer = way->peer,
@@ -31,7 +31,7 @@ static bool is_open(const struct hl_way *way)
 
 static bool try_again(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
 {
-    if (hl_way_read_heartbeat(lane, way) != 0) {
+    if (hl_lane_read_heartbeat(lane, way) != 0) {
         return false;
     }
     way->probe = way->last;
@@ -57,7 +57,7 @@ static bool step_reconnect(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES
     return true;
 }
 
-int hl_way_reconnect(struct hl_lane *lane, struct hl_way *way)
+int hl_lane_reconnect(struct hl_lane *lane, struct hl_way *way)
 {
     for (int i = 0; i < READS_AT_ONCE && way->lost && !way->dead && step_reconnect(lane, way); i++) {
     }

@@ -135,7 +135,7 @@ static int not_sent(struct hl_lane *lane, struct hl_chain *chain, int rc) HL_REQ
 
 int hl_chain_send(struct hl_lane *lane, struct hl_way *way, enum hl_chain_form form)
 {
-    int rc = HL_UNLIKELY(way->lost) && way->chain != NULL ? hl_way_reconnect(lane, way) : 0;
+    int rc = HL_UNLIKELY(way->lost) && way->chain != NULL ? hl_lane_reconnect(lane, way) : 0;
     if (rc < 0) {
         hl_chain_fail(lane, way, rc);
     }
@@ -244,7 +244,7 @@ static void check_heartbeat(struct hl_lane *lane, struct hl_way *way) HL_REQUIRE
         if (has_heartbeat_come(way)) {
             hl_rx_has_answered(way->peer);
             /* the peer lives: perhaps the message or its acknowledgement was lost */
-            (void)hl_way_ping(lane, way);
+            (void)hl_lane_ping(lane, way);
         } else {
             hl_rx_is_silent(way->peer, hl_now_ns() - way->heartbeat_ns);
         }
@@ -253,7 +253,7 @@ static void check_heartbeat(struct hl_lane *lane, struct hl_way *way) HL_REQUIRE
     if (way->heartbeat_seq != 0) {
         hl_rx_has_answered(way->peer);
     }
-    int rc = hl_way_read_heartbeat(lane, way);
+    int rc = hl_lane_read_heartbeat(lane, way);
     if (rc < 0) {
         hl_slot_lost(lane, way);
     } else if (rc == 0) {

@@ -58,6 +58,33 @@ static void advance_way(struct hl_way *way)
     }
 }
 
+struct hl_slot *hl_slot_take(struct hl_lane *lane)
+{
+    for (;;) {
+        /* relaxed: both are written by the leaseholder only. */
+        uint64_t number = hl_a64_load_relaxed(&lane->issued);
+        if (HL_UNLIKELY(number - hl_a64_load_relaxed(&lane->tail) >= HL_SLOTS)) {
+            hl_chain_send_all(lane, UINT64_MAX); /* the tail may wait for the oldest chain */
+            if (hl_lane_progress(lane) == 0 || number - hl_a64_load_relaxed(&lane->tail) >= HL_SLOTS) {
+                return NULL;
+            }
+        }
+        struct hl_slot *slot = &lane->slots[number % HL_SLOTS];
+        if (HL_LIKELY(!slot->quarantined)) {
+            slot->number = number;
+            return slot;
+        }
+        /* The provider still holds this slot: pass over it. A full lap of such slots is a full ring. */
+        /* release: pairs with the acquire in flush_lanes (flush.c). */
+        hl_a64_store_release(&lane->issued, number + 1);
+        hl_slot_advance(lane);
+        lane->wake = true; /* a flush may wait for this number */
+        if (hl_a64_load_relaxed(&lane->issued) % HL_SLOTS == 0 && hl_lane_progress(lane) == 0) {
+            return NULL;
+        }
+    }
+}
+
 void hl_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot, bool local)
 {
     slot->way = way;

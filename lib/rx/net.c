@@ -37,7 +37,7 @@ static struct hl_rx_window window; /* messages of lanes that came before their t
  * touched. */
 static uint64_t *peer_rx;
 _Static_assert(FI_ADDR_NOTAVAIL == UINT64_MAX, "no address plus 1 is 0");
-static bool *reached; /* [size] true: something was sent to that receive endpoint */
+static bool *spoken_to; /* [size] true: something was sent to that receive endpoint */
 static struct {
     int rank;
     unsigned lane;
@@ -411,7 +411,7 @@ void hl_rx_net_read_heartbeat(int rank)
     int rc;
     struct heartbeat_read *f = heartbeat_read_for(rank);
     const struct hl_rx_card *card = f != NULL ? hl_rx_card_of(rank, &rc) : NULL;
-    if (card == NULL || !reached[rank] || (card->heartbeat_addr == 0 && card->heartbeat_key == 0)) {
+    if (card == NULL || !spoken_to[rank] || (card->heartbeat_addr == 0 && card->heartbeat_key == 0)) {
         return; /* without a connection the read says nothing: a stopped process makes no new one */
     }
     struct iovec to = {&f->word, sizeof f->word};
@@ -458,8 +458,8 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
         return rc == HL_ERR_OTHER ? hl_err_say(rc, "the provider refuses a message to rank %d", peer) : rc;
     }
     hl_rx_streams_left(peer, head.seq);
-    if (!reached[peer]) {
-        reached[peer] = true;
+    if (!spoken_to[peer]) {
+        spoken_to[peer] = true;
         hl_fab_cloexec_request();
     }
     return 0;
@@ -517,8 +517,8 @@ static int publish(void)
 static int listen_to_all(void)
 {
     peer_rx = calloc((size_t)hl_job.size, sizeof *peer_rx);
-    reached = calloc((size_t)hl_job.size, sizeof *reached);
-    if (peer_rx == NULL || reached == NULL) {
+    spoken_to = calloc((size_t)hl_job.size, sizeof *spoken_to);
+    if (peer_rx == NULL || spoken_to == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the addresses of %d ranks", hl_job.size);
     }
     int rc = hl_rx_streams_open();
@@ -557,9 +557,9 @@ void hl_rx_net_close(void)
     memset(heartbeat_reads, 0, sizeof heartbeat_reads);
     hl_rx_sends_close();
     free(peer_rx);
-    free(reached);
+    free(spoken_to);
     hl_rx_streams_close();
-    reached = NULL;
+    spoken_to = NULL;
     peer_rx = NULL;
     hl_rx_senders_free(&senders);
     hl_rx_window_free(&window);

@@ -104,14 +104,14 @@ static int apply_swap(void *there, const struct hl_wire_short *rec, struct hl_rx
     return hl_near_cas(rec->basic, there, compare + size, compare, ans + 1, NULL);
 }
 
-static int run_short(const struct hl_wire_short *rec, struct hl_mr_found *reach, struct hl_rx_answers *a)
+static int run_short(const struct hl_wire_short *rec, struct hl_mr_found *found, struct hl_rx_answers *a)
 {
     size_t len = rec->op == HL_WIRE_SWAP ? rec->len / 2 : rec->len;
     if (rec->op == HL_WIRE_KEY) {
-        (void)hl_mr_find(rec->addr, reach); /* the records that follow are refused when there is none */
+        (void)hl_mr_find(rec->addr, found); /* the records that follow are refused when there is none */
         return 0;
     }
-    void *there = hl_mr_at(reach, rec->addr, len);
+    void *there = hl_mr_at(found, rec->addr, len);
     if (HL_UNLIKELY(there == NULL)) {
         return HL_ERR_RMA_RANGE;
     }
@@ -134,8 +134,8 @@ static int run_short(const struct hl_wire_short *rec, struct hl_mr_found *reach,
 /* The memory that a record names by key and address, or NULL. */
 static void *named_memory(uint64_t key, uint64_t addr, uint64_t len)
 {
-    struct hl_mr_found reach;
-    return hl_mr_find(key, &reach) ? hl_mr_at(&reach, addr, len) : NULL;
+    struct hl_mr_found found;
+    return hl_mr_find(key, &found) ? hl_mr_at(&found, addr, len) : NULL;
 }
 
 /* Stores the data, then changes the word. Registrations are held. */
@@ -177,32 +177,32 @@ static int run_long(const struct hl_wire_head *head, const struct hl_wire_rec *r
 void hl_rx_unpack(const struct hl_wire_head *head, struct hl_rx_answers *a)
 {
     const uint8_t *at = hl_wire_body(head);
-    struct hl_mr_found reach = {0};
-    bool held = false;
+    struct hl_mr_found found = {0};
+    bool holds_regions = false;
     a->message = (uint32_t)head->seq;
     hl_handover_take(&hl_rx_order);
     for (a->record = 0; a->record < head->count; a->record++) {
         const struct hl_wire_short *rec = (const void *)at;
         bool is_short = hl_wire_is_short(rec->op);
-        if (HL_UNLIKELY(is_short != held)) {
+        if (HL_UNLIKELY(is_short != holds_regions)) {
             if (is_short) {
                 hl_mr_hold();
-                (void)hl_mr_find(reach.key, &reach); /* the memory may have gone meanwhile */
+                (void)hl_mr_find(found.key, &found); /* the memory may have gone meanwhile */
             } else {
                 hl_mr_release(); /* handlers may make or free memory */
             }
-            held = is_short;
+            holds_regions = is_short;
         }
         a->current = NULL;
         bool left_out =
             HL_FAULT(chain_last) && rec->op == HL_WIRE_PUT && a->record > 1 && a->record + 1 == head->count;
-        int rc = left_out ? 0 : is_short ? run_short(rec, &reach, a) : run_long(head, (const void *)at, a);
+        int rc = left_out ? 0 : is_short ? run_short(rec, &found, a) : run_long(head, (const void *)at, a);
         if (HL_UNLIKELY(rc != 0)) {
             answer_error(a, rc);
         }
         at += hl_wire_fixed(rec->op) + HL_WIRE_PAD(hl_wire_payload(rec->op, rec->len));
     }
-    if (held) {
+    if (holds_regions) {
         hl_mr_release();
     }
     /* full: all see the stores before the acknowledgement leaves; pairs with the fence at the end of a flush

@@ -57,11 +57,11 @@ START_TEST(a_reconnect_that_is_refused_is_not_tried_again_at_once) HL_NO_TSA
     struct hl_way *way = hl_way_find(lane, 1);
     hl_slot_lost(lane, way);
     while (way->reads > 0) {
-        ck_assert_int_eq(hl_way_reconnect(lane, way), HL_LANE_STAY);
+        ck_assert_int_eq(hl_lane_reconnect(lane, way), HL_LANE_STAY);
     }
     model.again = 100;
     hl_a64_store_relaxed(&model.refusals, 0);
-    ck_assert_int_eq(hl_way_reconnect(lane, way), HL_LANE_STAY);
+    ck_assert_int_eq(hl_lane_reconnect(lane, way), HL_LANE_STAY);
     ck_assert_uint_eq(hl_a64_load_relaxed(&model.refusals), 1);
     hl_lane_leave(lane);
     model.again = 0;
