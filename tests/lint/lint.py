@@ -172,7 +172,14 @@ OLD_WORDS = {"pulse|feel_\\w+|felt_\\w+|feelers?": "heartbeat",
              r"verdicts?|hl_verdict\w*": "agreement, of members; post status, of a lane",
              r"hl_(?:near_)?home\w*": "part of the board",
              r"hl_owed\w*|pay_owed": "deferred; acknowledgement that is due",
-             r"guests?|hl_warm\w*": "borrower; lane that is opened in the background"}
+             r"guests?|hl_warm\w*": "borrower; lane that is opened in the background",
+             r"hl_reach_(?:offer|withdraw|note|take|copy|read)": "hl_offer_*, of large messages",
+             r"hl_epoch_(?:reach8?|unfence|words)": "hl_epoch_limit, hl_epoch_flush_is_more",
+             r"hl_win_(?:xfer|far|reach)(?!\w)": "hl_win_move, hl_move_apply, hl_move_unmapped; hl_win_take_lock",
+             r"hl_entry_post(?:ed)?|hl_post(?:_op|_req|_list)?(?!\w)": "hl_command",
+             r"hl_matcher_(?:i?send|i?recv|i?m?probe|i?mrecv|cancel|self)": "hl_match_send and its kin; hl_match_self",
+             r"hl_way_(?:ping|await|reconnect|read_heartbeat)": "hl_lane_*; hl_way_* is of way.c",
+             r"hl_rx_tick": "hl_rx_want_ticks"}
 # What users see keeps its name: statistics.
 KEPT_WORDS = r"\b(?:HL_STAT_RANK_)?(?:chokes|trays|bytes_trays|shelf_gets)\b"
 
