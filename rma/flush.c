@@ -77,20 +77,13 @@ bool hl_flush_begin(struct hl_win *w, int target, enum hl_lane_scope scope, int 
     return w->detour || target < 0 || hl_target_is_far(&w->targets[target]);
 }
 
-HL_INLINE void fence_mapped(const struct hl_win *w, enum hl_lane_scope scope)
-{
-    if (scope == HL_REMOTE && w->mapped) {
-        hl_near_fence();
-    }
-}
-
 /* Flushes one target, or all (-1), after the checks. In windows with FAR targets, with `detour`, in
  * checked_mode or with a dead target it does more than the fence. */
 HL_INLINE int flush_targets(struct hl_win *w, int target, enum hl_lane_scope scope)
 {
     /* relaxed: a flush that misses a death counts as earlier. */
     if (HL_LIKELY(hl_a8_load_relaxed(&w->waits) == 0) || (HL_FAULT(flush_local_open) && scope == HL_LOCAL)) {
-        fence_mapped(w, scope);
+        hl_flush_mapped(w, scope);
         return 0;
     }
     int dead, rc = 0;
@@ -100,7 +93,7 @@ HL_INLINE int flush_targets(struct hl_win *w, int target, enum hl_lane_scope sco
         rc = hl_flush_take_errors(w, target);
         hl_mode_leave(w);
     }
-    fence_mapped(w, scope);
+    hl_flush_mapped(w, scope);
     return rc != 0 ? rc : dead;
 }
 

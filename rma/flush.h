@@ -14,6 +14,14 @@ int hl_flush_check_all(struct hl_win *w);
  * mapped has ended. True: the caller must flush lanes, too. */
 bool hl_flush_begin(struct hl_win *w, int target, enum hl_lane_scope scope, int *dead);
 
+/* The flush of mapped memory. */
+HL_INLINE void hl_flush_mapped(const struct hl_win *w, enum hl_lane_scope scope)
+{
+    if (scope == HL_REMOTE && w->mapped) {
+        hl_near_fence();
+    }
+}
+
 /* Returns the error that an operation on `target` (-1: any) has left, once, or 0. Called after the operations
  * have ended. */
 int hl_flush_take_errors(struct hl_win *w, int target);

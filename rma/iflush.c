@@ -181,9 +181,7 @@ static HL_NOINLINE int iflush_any(int target, MPI_Win win, MPI_Request *request,
     if (rc != 0) {
         return hl_win_raise(w, win, call->func, rc);
     }
-    if (call->scope == HL_REMOTE && w->mapped) {
-        hl_near_fence();
-    }
+    hl_flush_mapped(w, call->scope);
     *request = hl_req_handle(r);
     return MPI_SUCCESS;
 }
