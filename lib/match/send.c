@@ -103,14 +103,11 @@ HL_INLINE int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl
     return err; /* 0 is HL_NO_ROOM */
 }
 
-/* Sends an eager message to any peer; returns what push_near does. `patient`: may wait for a port, so not
- * from a poll. */
-HL_INLINE int push_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s,
-                         const struct view *v, bool patient)
+/* Sends an eager message over the network: HL_SENT, HL_NO_ROOM or an error. `patient`: may wait for a port,
+ * so not from a poll. */
+HL_INLINE int push_far(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, const struct view *v,
+                       bool patient)
 {
-    if (HL_LIKELY(p->node >= 0)) {
-        return push_near(m, p, s, v);
-    }
     struct hl_ring_slot slot;
     put_head(m, &slot, s, v->len, HL_MSG_EAGER);
     struct hl_far_part part = {s->type, s->buf, s->count, 0, v->len, patient};
@@ -210,7 +207,7 @@ static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *
     /* relaxed: a peer that throttles this rank still gets what was on its way. */
     bool throttled = (hl_a32_load_relaxed(p->state) & HL_PEER_XOFF) != 0 && !HL_FAULT(xoff_ignored);
     if (sent == 0 && s.mode == HL_SEND_STANDARD && !throttled && is_eager(m, p, v.len)) {
-        sent = push_eager(m, p, &s, &v, false);
+        sent = p->node >= 0 ? push_near(m, p, &s, &v) : push_far(m, p, &s, &v, false);
         sent = sent == HL_NO_CELL ? push_copy(m, p, &s, &v) : sent;
         if (sent == HL_NO_ROOM) {
             return sent; /* try again later: as a request to send it would complete only when matched */
@@ -365,7 +362,7 @@ static int send_at_once(struct hl_matcher *m, const struct hl_send *s, struct hl
         HL_UNLIKELY(hl_a32_load_acquire(p->state) != 0 && !HL_FAULT(overtake) && !HL_FAULT(xoff_ignored))) {
         return HL_NO_ROOM;
     }
-    sent = push_eager(m, p, s, &v, true);
+    sent = HL_LIKELY(p->node >= 0) ? push_near(m, p, s, &v) : push_far(m, p, s, &v, true);
     return sent == HL_NO_CELL ? HL_NO_ROOM : sent;
 }
 
