@@ -130,7 +130,7 @@ static void *help(void *arg)
     return NULL;
 }
 
-static bool start_warmer(struct hl_lane_pool *p)
+static bool start_helper(struct hl_lane_pool *p)
 {
     if (helper.joinable) {
         pthread_join(helper.thread, NULL); /* it ends: under the lock it saw no wish */
@@ -142,7 +142,7 @@ static bool start_warmer(struct hl_lane_pool *p)
 bool hl_lane_open_async(struct hl_lane_pool *p, uint32_t lane, int peer)
 {
     hl_mutex_lock(&helper.lock);
-    bool will = !is_stopping() && (helper.running || start_warmer(p));
+    bool will = !is_stopping() && (helper.running || start_helper(p));
     helper.running = will;
     if (will) {
         helper.peers[lane] = peer + 1;
