@@ -191,7 +191,7 @@ static bool give_up_gap(struct hl_rx_sender *s, uint64_t stream, uint64_t seq)
 }
 
 /* Answers a ping: it says the number of the message before it, and asks whether that one came. */
-static void ping_in(struct hl_rx_sender *s, uint64_t stream, const struct hl_wire_head *head)
+static void answer_ping(struct hl_rx_sender *s, uint64_t stream, const struct hl_wire_head *head)
 {
     bool lost = hl_rx_window_probe(&window, stream, s->applied, head->seq, hl_now_ns()) &&
                 !give_up_gap(s, stream, head->seq);
@@ -214,7 +214,7 @@ static void take_unordered_message(const struct hl_wire_head *head)
         s != NULL ? s->applied : 0; /* without a sender the message with HELLO is still to come */
     struct hl_rx_parked *next;
     if (head->count == 0 && s != NULL) {
-        ping_in(s, stream, head);
+        answer_ping(s, stream, head);
     } else if (head->count == 0 || head->seq <= applied) {
         drop_message(head->len, head->count > 0 ? OLD : "a ping of nobody");
     } else if (s == NULL || head->seq != applied + 1) {
@@ -230,7 +230,8 @@ static void take_unordered_message(const struct hl_wire_head *head)
 
 /* ---- any message ---- */
 
-static void take_record_message(const struct hl_wire_head *head, struct hl_rx_answers *a)
+/* Of a receive endpoint: its records belong to no lane. */
+static void take_rx_message(const struct hl_wire_head *head, struct hl_rx_answers *a)
 {
     enum hl_rx_turn turn = hl_rx_streams_take(head);
     struct hl_rx_parked *next;
@@ -262,7 +263,7 @@ static void take_net_message(const uint8_t *bytes, size_t len)
         return;
     }
     if (head->lane == HL_WIRE_RX) {
-        take_record_message(head, &a);
+        take_rx_message(head, &a);
         return;
     }
     if (HL_UNLIKELY(!hl_fab.ordered)) {
