@@ -35,10 +35,10 @@ WAYS = [
     ("chained", "pshmem_putmem hl_lane_write_on hl_chain_append | pshmem_quiet hl_chain_send fi_sendmsg", (20, 8, 306)),
     ("near", "pshmem_quiet hl_near_fence", (3, 2, 16)),
     ("chained", "pshmem_quiet hl_chain_send fi_sendmsg", (11, 4, 163)),
-    ("near", "PMPI_Send hl_ring_publish", (8, 4, 122)),
-    ("direct", "PMPI_Send hl_far_eager fi_sendmsg", (11, 6, 156)),
-    ("near", "PMPI_Recv hl_req_wait hl_prog_wait_slow hl_prog_poll | hl_matcher_poll hl_inbox_poll hl_recv_deliver", (14, 8, 186)),
-    ("direct", "PMPI_Recv hl_req_wait hl_prog_wait_slow hl_prog_poll | hl_matcher_poll hl_net_poll fi_cq_read", (14, 10, 148)),
+    ("near", "PMPI_Send hl_ring_publish", (6, 3, 105)),
+    ("direct", "PMPI_Send hl_far_eager fi_sendmsg", (11, 6, 153)),
+    ("near", "PMPI_Recv hl_req_wait hl_prog_wait_slow hl_prog_poll | hl_matcher_poll hl_inbox_poll hl_recv_deliver", (13, 8, 182)),
+    ("direct", "PMPI_Recv hl_req_wait hl_prog_wait_slow hl_prog_poll | hl_matcher_poll hl_net_poll fi_cq_read", (13, 10, 144)),
 ]
 
 
