@@ -27,7 +27,7 @@ struct hl_type {
     int64_t elements;         /* basic elements in one element */
     uint32_t align;           /* largest alignment of a basic element */
     uint8_t basic;            /* enum hl_basic of all elements, or HL_BASIC_MIXED */
-    hl_a8 committed; /* atomic: 1: what commit writes is there */
+    hl_a8 committed;          /* atomic: 1: what commit writes is there */
     bool predefined;
     /* any number of elements is one block that starts at the buffer's address */
     bool dense;
