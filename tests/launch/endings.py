@@ -6,7 +6,7 @@ import subprocess
 import sys
 
 from harness import (MPIEXEC, PYTHON, RANK, RAW, Job, environment_of, holds, in_time, killed_but_traced, parent_of, run, run_cases, same, sh, sleepers,
-                     state_of, until)
+                     state_of, until, without)
 
 
 def a_user_signal_ends_the_job():
@@ -65,6 +65,25 @@ def killing_the_launcher_leaves_nothing():
     job.process.kill()
     same(job.end().code, -9)
     job.must_leave_nothing()
+
+
+CLOSE_RANGE = 436  # the number of the system call
+
+
+def what_is_left_is_killed_where_close_range_is_refused():
+    """As by sandboxes, and Linux before 5.9. A new guardian begins with all the launcher's descriptors."""
+    for again in (False, True):
+        job = Job("-n", 2, *sh("sleep 60 & setsid sleep 60 & echo up; trap '' TERM; wait; sleep 60"), preexec_fn=without(CLOSE_RANGE))
+        job.lines(2)
+        first, sockets = job.both_guardians(), job.sockets()
+        if again:
+            for pid in first:
+                os.kill(pid, signal.SIGKILL)
+            until(lambda dead=first: not set(dead) & set(job.left()), "the killed have gone")
+            job.both_guardians()
+        job.process.kill()
+        same(job.end(soon=True).code, -9)
+        job.must_leave_nothing(sockets)
 
 
 def killing_the_guardian_changes_nothing():
@@ -220,7 +239,8 @@ def the_timeout_does_not_touch_a_job_in_time():
 
 CASES = [a_user_signal_ends_the_job, a_signal_that_was_ignored_at_the_start_stays_so,
          a_stubborn_rank_is_killed_after_one_signal_or_at_once_after_two, a_death_takes_the_stubborn_along, a_stopped_rank_does_not_hold_up_the_end,
-         killing_the_launcher_leaves_nothing, killing_the_guardian_changes_nothing, killing_the_launcher_and_a_guardian_leaves_nothing,
+         killing_the_launcher_leaves_nothing, what_is_left_is_killed_where_close_range_is_refused, killing_the_guardian_changes_nothing,
+         killing_the_launcher_and_a_guardian_leaves_nothing,
          guardians_do_not_look_like_the_launcher, a_job_within_a_rank_ends_with_the_outer_one, an_abort_in_answer_to_a_death_does_not_hide_it,
          who_dies_slowly_is_still_the_cause, killing_a_rank_ends_the_job, what_ranks_leave_running_is_killed,
          who_is_slow_to_go_when_killed_is_waited_for, a_stop_and_a_continue_reach_the_ranks, user_defined_signals_are_passed_on,

@@ -1,10 +1,12 @@
 """What the launcher's tests share: starting jobs, waiting, and finding what was left behind."""
 import contextlib
 import ctypes
+import errno
 import os
 import pty
 import re
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -305,6 +307,21 @@ def rest_of(tty):
         while more := os.read(tty, 4096):
             text += more
     return text
+
+
+def without(number):
+    """A preexec_fn: the kernel does not know this system call."""
+    steps = ((0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x50000 | errno.ENOSYS), (0x06, 0, 0, 0x7fff0000))  # load, compare, refuse, allow
+    program = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *step) for step in steps))
+    no_new_privileges, seccomp, by_filter = 38, 22, 2
+
+    def refuse():
+        head = ctypes.create_string_buffer(struct.pack("HP", len(steps), ctypes.addressof(program)))
+        prctl = ctypes.CDLL(None, use_errno=True).prctl
+        prctl.argtypes = [ctypes.c_int] + [ctypes.c_ulong] * 4
+        if prctl(no_new_privileges, 1, 0, 0, 0) or prctl(seccomp, by_filter, ctypes.addressof(head), 0, 0):
+            raise OSError(ctypes.get_errno(), "no seccomp")
+    return refuse
 
 
 def refused(*args, words, **more):

@@ -71,8 +71,11 @@ static _Noreturn void guard_main(void)
     prctl(PR_SET_NAME, guard_name);
     memset(words, 0, words_len);
     memcpy(words, guard_name, words_len < sizeof guard_name ? words_len : sizeof guard_name);
+    close(guard_pipe[1]); /* of all descriptors this one must go: the pipe's end is the sign */
     dup2(guard_pipe[0], 0);
-    close_range(1, ~0u, 0);
+    for (int fd = hl_mx_spawn_highest(); fd > 0; fd--) {
+        close(fd);
+    }
     if (chdir("/")) {
         _exit(1);
     }

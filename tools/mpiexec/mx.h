@@ -212,6 +212,9 @@ const char *hl_mx_oom_words(void);
 /* spawn.c: raises the limit of descriptors to the hard limit. Called before any is opened. */
 void hl_mx_spawn_raise(void);
 
+/* The highest open descriptor, or -1 when it cannot be found (there is no /proc). */
+int hl_mx_spawn_highest(void);
+
 /* Keeps a few descriptor numbers for those that ranks begin with, below those that the launcher opens
  * later. */
 void hl_mx_spawn_keep(void);

@@ -133,8 +133,7 @@ void hl_mx_spawn_raise(void)
     setrlimit(RLIMIT_NOFILE, &most);
 }
 
-/* The highest open descriptor, or -1 when it cannot be found. */
-static int highest_open(void)
+int hl_mx_spawn_highest(void)
 {
     DIR *d = opendir("/proc/self/fd");
     int most = -1;
@@ -155,7 +154,7 @@ void hl_mx_spawn_keep(void)
         kept[i] = open("/dev/null", O_RDWR | O_CLOEXEC);
         have = have && kept[i] >= 0;
     }
-    own = have ? (unsigned)(highest_open() + 1) : 0;
+    own = have ? (unsigned)(hl_mx_spawn_highest() + 1) : 0;
 }
 
 /* Moves a descriptor to the number that is kept for it. */
