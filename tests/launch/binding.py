@@ -1,14 +1,11 @@
 #!/usr/bin/env python3
-"""CPUs: binding, order of ranks, what a confined launcher may use. usage: binding.py all|CASE[,CASE] MPIEXEC PROGRAM [CPUS]"""
+"""CPUs: binding, order of ranks, what a confined launcher may use. usage: binding.py all|CASE[,CASE] MPIEXEC PROGRAM [PRELOAD]"""
 import contextlib
 import os
 import sys
 import tempfile
 
-from harness import PYTHON, RANK, Skip, holds, on_terminal, refused, rest_of, run, run_cases, same, until, write
-
-
-CPUS = sys.argv[4] if len(sys.argv) > 4 else ""  # makes a launcher of eight CPUs
+from harness import PRELOAD, PYTHON, RANK, Skip, holds, on_terminal, refused, rest_of, run, run_cases, same, until, write
 
 
 def cpus_of(rank_text="import os; print(os.environ['PMI_RANK'], sorted(os.sched_getaffinity(0)))"):
@@ -66,7 +63,7 @@ def eight_cpus(folder):
 
 def the_order_of_ranks_is_chosen():
     """By --map-by, or by the variable that Cray's users set; without a binding neither has a meaning."""
-    if not CPUS:
+    if not PRELOAD:
         raise Skip("a sanitizer must be loaded first")
     core = lambda r: f"{r},{r + 4}"  # noqa: E731
     nodes, cores = ["0-1,4-5", "2-3,6-7"], [core(r) for r in range(4)]
@@ -80,11 +77,11 @@ def the_order_of_ranks_is_chosen():
                                    ("--bind-to core", None, [0, 1, 2, 3]), ("--bind-to core --map-by numa", None, [0, 2, 1, 3]),
                                    ("--bind-to core", "2", [0, 2, 3, 1]), ("--bind-to core --map-by socket", None, [0, 3, 1, 2])):
             place = cores if "core " in words + " " and "package" not in words else sockets if "socket" in words or "package" in words else nodes
-            env = {"LD_PRELOAD": CPUS, **({"MPICH_RANK_REORDER_METHOD": method} if method else {})}
+            env = {"LD_PRELOAD": PRELOAD, **({"MPICH_RANK_REORDER_METHOD": method} if method else {})}
             job = run("--sysfs", d, *words.split(), "--report-bindings", "-n", 4, "true", env=env)
             at = [line.split("CPUs ")[1].split(", shared")[0] for line in job.err.splitlines()]
             same((words, method, job.code, at), (words, method, 0, [place[i] for i in got]))
-        env = {"LD_PRELOAD": CPUS}
+        env = {"LD_PRELOAD": PRELOAD}
         job = run("--sysfs", d, "--bind-to", "hwthread", "--report-bindings", "-n", 3, "true", env=env)
         same(job.err.splitlines(), [f"mpiexec: rank {r}: bound to one hwthread, CPU {r}" for r in range(3)])
         job = run("--sysfs", d, "--bind-to", "core", "--map-by", "numa", "--report-bindings", "-n", 6, "true", env=env)

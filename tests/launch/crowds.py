@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Floods, many ranks, random talk. usage: crowds.py all|CASE[,CASE] MPIEXEC PROGRAM"""
+"""Floods, many ranks, random talk. usage: crowds.py all|CASE[,CASE] MPIEXEC PROGRAM [PRELOAD]"""
+import re
 import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 
-from harness import PYTHON, RANK, TALK, Job, Skip, check_talk, groups, holds, killed_but_traced, raw, run, run_cases, same, sh
+from harness import PRELOAD, PYTHON, RANK, TALK, Job, Skip, check_talk, groups, holds, killed_but_traced, raw, run, run_cases, same, sh
 
 
 def who_does_not_go_when_killed_is_named():
@@ -74,6 +75,18 @@ def a_low_soft_limit_of_descriptors_is_raised():
         same((job.code, job.out), (0, f"{soft}\n" * 2))
 
 
+def deaths_in_a_crowd_are_looked_for_now_and_then():
+    """Each look asks for each rank, and ranks die one by one, as they were started: a look for each death would cost n * n."""
+    n, hard = 1000, resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if not PRELOAD or hard < 3 * n + 32:
+        raise Skip(f"{hard} descriptors are too few" if PRELOAD else "a sanitizer must be loaded first")
+    job = run("-n", 1, "sleep", 4, ":", "-n", n - 1, "sleep", 2, env={"LD_PRELOAD": PRELOAD, "LAUNCH_COUNT": "1"})
+    found = re.fullmatch(r"(\d+) calls of waitid for one process in (\d+) ms\n", job.err)
+    assert job.code == 0 and found, job.err
+    looks, ms = map(int, found.groups())
+    assert looks <= ms // (n // 200) + 2, f"{looks} looks in {ms} ms"
+
+
 def deaths_in_a_crowd_leave_nothing():
     for mode, arg, code in (("signal", 9, 137), ("abort", 3, 3), ("exit", 0, 1)):
         same(run("-n", 48, RANK, mode, arg).code, code)
@@ -112,7 +125,8 @@ for i in range(3000):
 
 CASES = [floods_of_node_messages_lose_none, programs_of_mpich_start_under_our_launcher, random_talk_never_breaks_the_server,
          too_many_ranks_are_refused_before_the_start, a_low_soft_limit_of_descriptors_is_raised, many_ranks_meet, many_ranks_talk,
-         deaths_in_a_crowd_leave_nothing, killing_the_launcher_at_any_moment_leaves_nothing, who_does_not_go_when_killed_is_named]
+         deaths_in_a_crowd_are_looked_for_now_and_then, deaths_in_a_crowd_leave_nothing,
+         killing_the_launcher_at_any_moment_leaves_nothing, who_does_not_go_when_killed_is_named]
 
 if __name__ == "__main__":
     sys.exit(run_cases(CASES, sys.argv[1]))

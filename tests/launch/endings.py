@@ -194,6 +194,33 @@ def what_ranks_leave_running_is_killed():
     in_time(job.seconds)
 
 
+def zombies_of_what_ranks_leave_do_not_pile_up():
+    """Many deaths while the launcher does not look are one signal. A rank's own zombie stays."""
+    job = Job("-n", 2, *sh("test $PMI_RANK = 1 && echo rank $$ && exit; for i in 1 2 3 4 5 6 7 8; do (sleep 60 & echo $!); done; sleep 60"))
+    words = [line.split() for line in job.lines(9)]
+    left, rank = [int(w[0]) for w in words if len(w) == 1], [int(w[1]) for w in words if len(w) == 2][0]
+    until(lambda: all(parent_of(p) == job.process.pid for p in left), "they are the launcher's")
+    job.process.send_signal(signal.SIGSTOP)
+    for pid in left:
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: all(state_of(p) == "Z" for p in left), "all have died")
+    job.process.send_signal(signal.SIGCONT)
+    until(lambda: not any(os.path.exists(f"/proc/{p}") for p in left), "the launcher has taken them")
+    same(state_of(rank), "Z")
+    job.process.terminate()
+    same(job.end(soon=True).code, 143)
+    job.must_leave_nothing()
+
+
+def an_end_does_not_wait_until_all_are_started():
+    """By a death, a signal of the user, the timeout. A line says the binding of each rank that is started."""
+    for first, *options, code in (("exit 6", 6), ("kill $PPID", 143), ("sleep 60", "--timeout", "0.02", 124)):
+        job = run("--report-bindings", *options, "-n", 1, *sh(first), ":", "-n", 500, "sleep", 60)
+        same(job.code, code)
+        started = job.err.count("bound")
+        assert started < 501, f"all {started} ranks are started"
+
+
 def who_is_slow_to_go_when_killed_is_waited_for():
     """As a process with much memory is."""
     job, _ = killed_but_traced(3)
@@ -233,6 +260,14 @@ def the_timeout_does_not_wait_for_a_reader():
     job.must_leave_nothing()
 
 
+def the_timeout_holds_for_output_that_is_left_at_the_end():
+    job = Job("--timeout", "0.5", "-n", 1, *sh("yes | head -c 200000"))
+    until(lambda: job.process.poll() is not None, "the launcher ends while nobody reads the output of the dead", 20)
+    same(job.end().code, 124)
+    holds(job.err, "longer than 0.5 s")
+    job.must_leave_nothing()
+
+
 def the_timeout_does_not_touch_a_job_in_time():
     same(run("--timeout=60", "-n", 2, RANK, "facts").code, 0)
 
@@ -243,8 +278,10 @@ CASES = [a_user_signal_ends_the_job, a_signal_that_was_ignored_at_the_start_stay
          killing_the_launcher_and_a_guardian_leaves_nothing,
          guardians_do_not_look_like_the_launcher, a_job_within_a_rank_ends_with_the_outer_one, an_abort_in_answer_to_a_death_does_not_hide_it,
          who_dies_slowly_is_still_the_cause, killing_a_rank_ends_the_job, what_ranks_leave_running_is_killed,
+         zombies_of_what_ranks_leave_do_not_pile_up, an_end_does_not_wait_until_all_are_started,
          who_is_slow_to_go_when_killed_is_waited_for, a_stop_and_a_continue_reach_the_ranks, user_defined_signals_are_passed_on,
-         the_timeout_ends_the_job_with_124, the_timeout_does_not_wait_for_a_reader, the_timeout_does_not_touch_a_job_in_time]
+         the_timeout_ends_the_job_with_124, the_timeout_does_not_wait_for_a_reader, the_timeout_holds_for_output_that_is_left_at_the_end,
+         the_timeout_does_not_touch_a_job_in_time]
 
 if __name__ == "__main__":
     sys.exit(run_cases(CASES, sys.argv[1]))

@@ -13,6 +13,7 @@ import time
 import uuid
 
 MPIEXEC, RANK = sys.argv[2:4] if len(sys.argv) > 3 else ("mpiexec", "launch_rank")
+PRELOAD = sys.argv[4] if len(sys.argv) > 4 else ""  # makes a launcher of eight CPUs, which counts; none under sanitizers
 TRIES = 3    # of a case that is late: a machine with other work may be slow once, who waits for the wrong thing is so each time
 HANG = 10    # times a limit: not a matter of other work
 PYTHON = sys.executable

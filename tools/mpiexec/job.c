@@ -159,7 +159,7 @@ static void rank_exited(int rank, const siginfo_t *si)
 /* Prints a line when a rank is stopped (by a debugger or user), since it holds up all that wait for it.
  * waitid returns each stop once, so each is printed once, even if nothing was seen of the rank's running in
  * between. */
-static void look_for_stopped(int rank)
+static void take_stop(int rank)
 {
     const struct hl_mx_rank *r = &hl_mx.rank[rank];
     siginfo_t si = {0};
@@ -177,11 +177,12 @@ static void look_for_dead(void)
     for (int i = 0; i < hl_mx.size; i++) {
         struct hl_mx_rank *r = &hl_mx.rank[i];
         siginfo_t si = {0};
-        if (r->pid && !r->exited) {
-            look_for_stopped(i);
+        if (!r->pid || r->exited ||
+            waitid(P_PID, (id_t)r->pid, &si, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) || !si.si_pid) {
+            continue;
         }
-        if (!r->pid || r->exited || waitid(P_PID, (id_t)r->pid, &si, WEXITED | WNOHANG | WNOWAIT) ||
-            !si.si_pid) {
+        if (si.si_code == CLD_STOPPED) {
+            take_stop(i);
             continue;
         }
         r->seen = true;
@@ -196,6 +197,58 @@ static void look_for_dead(void)
             rank_exited(i, &si);
         }
     }
+}
+
+static bool is_rank(pid_t pid)
+{
+    for (int i = 0; i < hl_mx.size; i++) {
+        if (hl_mx.rank[i].pid == pid) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Takes the zombie of a process that a rank has left behind: the launcher, a subreaper, is its parent. */
+static void bury(pid_t pid)
+{
+    if (pid > 0 && !is_rank(pid) && !hl_mx_guard_is(pid)) {
+        waitpid(pid, NULL, WNOHANG);
+    }
+}
+
+/* Takes all such zombies. The kernel lists children in the order of their start, so each rank is found
+ * without a search. Few kernels lack the list: with them it stays at the child that a signal names. */
+static void bury_all(void)
+{
+    FILE *f = fopen("/proc/thread-self/children", "re");
+    int pid, next = 0;
+    while (f && fscanf(f, "%d", &pid) == 1) {
+        if (next < hl_mx.size && hl_mx.rank[next].pid == pid) {
+            next++;
+        } else {
+            bury(pid);
+        }
+    }
+    if (f) {
+        fclose(f);
+    }
+}
+
+/* Children have changed, and when to look at them, at the earliest. One SIGCHLD may stand for many deaths and
+ * stops. */
+static struct {
+    bool due;
+    int64_t at;
+} look;
+
+static void look_at_children(void)
+{
+    look.due = false;
+    hl_mx_guard_look();
+    look_for_dead();
+    bury_all();
+    look.at = hl_mx_now_ms() + hl_mx.size / HL_MX_LOOK_RANKS;
 }
 
 /* When to carry out the abort that a rank has asked for, in ms; 0: none has. */
@@ -220,19 +273,6 @@ static void carry_out_abort(void)
         hl_mx_say("rank %d aborted the job with code %ld", hl_mx.abort.rank, hl_mx.abort.code);
     }
     hl_mx_end((int)(hl_mx.abort.code & 0xff), 0, HL_MX_GRACE_DEATH);
-}
-
-static void child_signal(pid_t pid)
-{
-    hl_mx_guard_look(); /* one signal may stand for several deaths */
-    for (int i = 0; i < hl_mx.size; i++) {
-        if (hl_mx.rank[i].pid == pid) {
-            return;
-        }
-    }
-    if (pid > 0 && !hl_mx_guard_is(pid)) {
-        waitpid(pid, NULL, WNOHANG);
-    }
 }
 
 /* Ends the job after a signal of the user. `typed`: by Ctrl-C, of which the user need not be told. */
@@ -272,12 +312,12 @@ static void take_signals(void)
     struct signalfd_siginfo si;
     while (read(hl_mx.signals, &si, sizeof si) == (ssize_t)sizeof si) {
         if (si.ssi_signo == SIGCHLD) {
-            child_signal((pid_t)si.ssi_pid);
+            look.due = true;
+            bury((pid_t)si.ssi_pid);
         } else {
             user_signal(&si);
         }
     }
-    look_for_dead();
 }
 
 bool hl_mx_signal_ends(void)
@@ -320,28 +360,41 @@ static void dispatch(const struct epoll_event *e)
     }
 }
 
+void hl_mx_mind_timeout(void)
+{
+    if (!hl_mx.timeout_at || hl_mx_now_ms() < hl_mx.timeout_at) {
+        return;
+    }
+    hl_mx.timeout_at = 0;
+    hl_mx.hurried = true;
+    hl_mx_say("the job ran longer than %g s; ending it", hl_mx.opt.timeout_s);
+    hl_mx_end(124, 0, HL_MX_GRACE_DEATH);
+}
+
 /* Does what has become due and returns the milliseconds until the next thing, -1: there is none. */
 static int timers(void)
 {
-    int64_t now = hl_mx_now_ms(), next = -1;
+    int64_t now = hl_mx_now_ms(), next = -1, abort_at = abort_when();
+    bool aborts = abort_at && now >= abort_at;
     int tty = hl_mx_in_wait_ms(), prompt = hl_mx_out_wait_ms();
-    if (hl_mx.timeout_at && now >= hl_mx.timeout_at) {
-        hl_mx.timeout_at = 0;
-        hl_mx.hurried = true;
-        hl_mx_say("the job ran longer than %g s; ending it", hl_mx.opt.timeout_s);
-        hl_mx_end(124, 0, HL_MX_GRACE_DEATH);
+    if (look.due && (aborts || now >= look.at)) { /* an abort's cause may be among the deaths */
+        look_at_children();
     }
-    int64_t abort_at = abort_when();
-    if (abort_at && now >= abort_at) {
+    hl_mx_mind_timeout();
+    if (aborts) {
         carry_out_abort();
         abort_at = 0;
     }
     if (hl_mx.kill_at && now >= hl_mx.kill_at) {
         kill_all();
     }
-    int64_t times[] = {hl_mx.timeout_at,         hl_mx.kill_at,
-                       hl_mx.give_up_at,         abort_at,
-                       tty >= 0 ? now + tty : 0, prompt >= 0 ? now + prompt : 0};
+    int64_t times[] = {hl_mx.timeout_at,
+                       hl_mx.kill_at,
+                       hl_mx.give_up_at,
+                       abort_at,
+                       look.due ? look.at : 0,
+                       tty >= 0 ? now + tty : 0,
+                       prompt >= 0 ? now + prompt : 0};
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
         if (times[i] && (next < 0 || times[i] - now < next)) {
             next = times[i] > now ? times[i] - now : 0;
@@ -350,14 +403,19 @@ static int timers(void)
     return next > 1000000 ? 1000000 : (int)next;
 }
 
-void hl_mx_run(void)
+void hl_mx_serve(bool wait)
 {
     struct epoll_event e[64];
+    int ms = timers(), n = epoll_wait(hl_mx.epoll, e, 64, wait ? ms : 0);
+    for (int i = 0; i < n; i++) {
+        dispatch(&e[i]);
+    }
+}
+
+void hl_mx_run(void)
+{
     while (hl_mx.live || hl_mx.streams) {
-        int n = epoll_wait(hl_mx.epoll, e, 64, timers());
-        for (int i = 0; i < n; i++) {
-            dispatch(&e[i]);
-        }
+        hl_mx_serve(true);
         if (hl_mx.give_up_at && hl_mx_now_ms() >= hl_mx.give_up_at) {
             break;
         }
@@ -391,7 +449,7 @@ void hl_mx_cleanup(void)
 {
     bool left = false; /* a rank is left that should have ended by now */
     signal_all(SIGKILL);
-    hl_mx_out_finish(!hl_mx.hurried);
+    hl_mx_out_finish();
     for (int i = 0; i < hl_mx.size; i++) {
         if (hl_mx.rank[i].pid && waitpid(hl_mx.rank[i].pid, NULL, hl_mx.rank[i].exited ? 0 : WNOHANG) == 0) {
             hl_mx_say("rank %d (pid %d) cannot be killed and is left behind", i, (int)hl_mx.rank[i].pid);

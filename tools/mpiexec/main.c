@@ -97,7 +97,7 @@ static void random_hex(char out[33])
 static void open_job(void)
 {
     int rank = 0;
-    hl_mx.size = hl_mx.opt.size;
+    hl_mx.size = hl_mx.live = hl_mx.opt.size;
     hl_mx.rank = hl_mx_alloc(sizeof *hl_mx.rank * (size_t)hl_mx.size);
     for (int p = 0; p < hl_mx.opt.nparts; p++) {
         for (int i = 0; i < hl_mx.opt.part[p].n; i++, rank++) {
@@ -114,17 +114,22 @@ static void open_job(void)
 
 static void start_ranks(void)
 {
-    for (int i = 0; i < hl_mx.size; i++) {
+    int i = 0, rc = 0;
+    for (; i < hl_mx.size && !hl_mx.ending; i++) {
         if (hl_mx.opt.report) {
             hl_mx_bind_report(i);
         }
-        int rc = hl_mx_spawn(i);
+        rc = hl_mx_spawn(i);
         if (rc) {
             hl_mx_end(rc, SIGKILL, 0);
-            return;
+            break;
         }
+        hl_mx_serve(false); /* many ranks take seconds: the user, the timeout or a death may end the job */
     }
-    hl_mx_in_start();
+    hl_mx.live -= hl_mx.size - i;
+    if (!rc) {
+        hl_mx_in_start();
+    }
 }
 
 int main(int argc, char **argv)

@@ -109,9 +109,11 @@ struct hl_mx_rank {
 struct hl_mx_job {
     struct hl_mx_opts opt;
     struct hl_mx_rank *rank;
-    int size, live, streams;                 /* ranks; not exited; output pipes still open */
+    int size;                                /* ranks */
+    int live;                                /* ranks that run or have yet to be started */
     int gone;                                /* ranks that have exited */
     int late_codes;                          /* of these, with a code other than 0 after finalize */
+    int streams;                             /* output pipes still open */
     int epoll, signals;                      /* descriptors */
     int code;                                /* first failure, 0 so far */
     bool ending;                             /* ranks were told to end */
@@ -257,7 +259,7 @@ void hl_mx_out_open(void);
 void hl_mx_out_read(int rank, bool err);
 void hl_mx_out_flush(struct hl_mx_sink *s);
 void hl_mx_out_drain(int rank);
-void hl_mx_out_finish(bool patient);
+void hl_mx_out_finish(void);
 int hl_mx_out_wait_ms(void);
 /* Prints one line of the launcher. The word rank in `fmt` becomes PE where hl_mx_words says so. */
 void hl_mx_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
@@ -283,6 +285,8 @@ void hl_mx_watch(int fd, uint32_t events, enum hl_mx_event kind, int rank);
 void hl_mx_rewatch(int fd, uint32_t events, enum hl_mx_event kind, int rank);
 bool hl_mx_signal_ends(void);
 void hl_mx_end(int code, int sig, int grace_ms);
+void hl_mx_mind_timeout(void); /* ends the job if its time is over */
+void hl_mx_serve(bool wait);   /* handles what has come; if that is nothing and `wait`, what comes next */
 void hl_mx_run(void);
 void hl_mx_cleanup(void);
 
@@ -299,6 +303,9 @@ void hl_mx_cleanup(void);
 /* Milliseconds after which a killed process counts as one that cannot be killed. Freeing much memory, or
  * waiting for a disk, takes time. */
 #define HL_MX_GRACE_KILL 5000
+/* After a look at all children, which costs a system call for each rank, the next one waits a millisecond for
+ * every so many ranks. */
+#define HL_MX_LOOK_RANKS 200
 /* Milliseconds after which an unfinished line of rank 0 counts as a prompt for the user. */
 #define HL_MX_PROMPT 100
 /* Milliseconds for which processes that ranks have left may keep output open after all ranks have exited. */

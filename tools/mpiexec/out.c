@@ -303,9 +303,8 @@ static void finish_stream(int rank, bool err)
     }
 }
 
-void hl_mx_out_finish(bool patient)
+void hl_mx_out_finish(void)
 {
-    int64_t until = hl_mx_now_ms() + 200;
     for (int i = 0; i < hl_mx.size; i++) {
         if (!hl_mx.rank[i].pid) {
             continue;
@@ -315,13 +314,13 @@ void hl_mx_out_finish(bool patient)
     }
     for (int i = 0; i < 2; i++) {
         struct hl_mx_sink *s = &hl_mx.sink[i];
+        int64_t until = hl_mx_now_ms() + 200;
         hl_mx_out_flush(s);
-        while (s->q.len && !s->dead && (patient || hl_mx_now_ms() < until)) {
+        while (s->q.len && !s->dead && (!hl_mx.hurried || hl_mx_now_ms() < until)) {
             struct pollfd p[2] = {{s->fd, POLLOUT, 0}, {hl_mx.signals, POLLIN, 0}};
             poll(p, 2, 50);
-            if (p[1].revents && hl_mx_signal_ends()) {
-                patient = false;
-            }
+            hl_mx.hurried |= p[1].revents && hl_mx_signal_ends();
+            hl_mx_mind_timeout();
             hl_mx_out_flush(s);
         }
     }

@@ -345,7 +345,6 @@ static void watch_channels(int rank)
     hl_mx_watch(r->err.fd, hl_mx.err->stalled ? 0 : EPOLLIN, HL_MX_EV_ERR, rank);
     hl_mx_watch(r->ctl, EPOLLIN, HL_MX_EV_CTL, rank);
     hl_mx.streams += 2;
-    hl_mx.live++;
 }
 
 int hl_mx_spawn(int rank)
