@@ -62,6 +62,8 @@ struct hl_prog_thread {
     bool counted; /* among those that ever waited, and listed */
     bool plain;   /* counted, and no watchdog is on: waits need nothing more */
     struct hl_prog_thread *next;
+    uint32_t told; /* the last question that it has answered (left.c), */
+    char call[40]; /* and its call then */
 };
 HL_HIDDEN extern HL_THREAD_LOCAL struct hl_prog_thread hl_prog_me;
 

@@ -24,13 +24,7 @@ static pthread_t asker; /* written before hl_prog_asks */
 HL_THREAD_LOCAL struct hl_prog_thread hl_prog_me;
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
-static struct hl_prog_thread *threads HL_GUARDED_BY(lock);
-static struct {
-    uint32_t told;
-    uint32_t of_kind;
-    const char *kind;
-    char calls[160];
-} answers HL_GUARDED_BY(lock);
+static struct hl_prog_thread *threads HL_GUARDED_BY(lock); /* and their answers */
 
 void hl_prog_enlist(void)
 {
@@ -51,54 +45,38 @@ void hl_prog_delist(void)
     hl_mutex_unlock(&lock);
 }
 
-/* The number of other threads that wait. */
-static uint32_t count_waits(void) HL_REQUIRES(lock)
+/* The next other thread that waits, from `t` on. */
+static const struct hl_prog_thread *waiting_from(const struct hl_prog_thread *t) HL_REQUIRES(lock)
 {
-    uint32_t n = 0;
-    for (const struct hl_prog_thread *t = threads; t != NULL; t = t->next) {
-        /* relaxed: who ends the library has synchronized with threads whose calls have returned. */
-        n += t != &hl_prog_me && hl_a32_load_relaxed(&t->waits) != 0;
+    /* relaxed: who ends the library has synchronized with threads whose calls have returned. */
+    while (t != NULL && (t == &hl_prog_me || hl_a32_load_relaxed(&t->waits) == 0)) {
+        t = t->next;
     }
-    return n;
+    return t;
 }
 
-static void add_call(const char *call) HL_REQUIRES(lock)
+static void add_call(char *calls, size_t cap, const char *call)
 {
-    size_t used = strlen(answers.calls);
-    bool known = strstr(answers.calls, call) != NULL;
-    if (!known && used + strlen(call) + 3 < sizeof answers.calls) {
-        snprintf(answers.calls + used, sizeof answers.calls - used, "%s%s", used > 0 ? ", " : "", call);
+    size_t used = strlen(calls);
+    if (strstr(calls, call) == NULL && used + strlen(call) + 3 < cap) {
+        snprintf(calls + used, cap - used, "%s%s", used > 0 ? ", " : "", call);
     }
 }
 
-static void tell_call(uint32_t question, const char *call)
-{
-    hl_mutex_lock(&lock);
-    /* relaxed: it changes under lock. */
-    if (hl_a32_load_relaxed(&hl_prog_asks) == question) {
-        bool counts = strncmp(call, answers.kind, strlen(answers.kind)) == 0;
-        answers.told++;
-        answers.of_kind += counts;
-        if (counts) {
-            add_call(call[0] != '\0' ? call : "a call without a name");
-        }
-    }
-    hl_mutex_unlock(&lock);
-}
-
+/* A thread answers at each nap: its next call may be another one. */
 void hl_prog_answer(void)
 {
-    static HL_THREAD_LOCAL uint32_t answered;
     uint32_t question = hl_a32_load_acquire(&hl_prog_asks); /* acquire: pairs with hl_prog_end */
-    char call[sizeof((struct hl_wait_desc *)NULL)->call];
-    if (question == 0 || question == answered || pthread_equal(asker, pthread_self()) ||
-        hl_prog_is_polling()) {
+    char call[sizeof hl_prog_me.call];
+    if (question == 0 || pthread_equal(asker, pthread_self()) || hl_prog_is_polling()) {
         return;
     }
-    answered = question;
     hl_hang_call(call, sizeof call);
     if (question != ENDED) {
-        tell_call(question, call);
+        hl_mutex_lock(&lock);
+        hl_prog_me.told = question;
+        memcpy(hl_prog_me.call, call, sizeof call);
+        hl_mutex_unlock(&lock);
     } else {
         hl_log(HL_LOG_ERROR,
                "%s: another thread has ended the library, and nothing ends this wait any more; %s",
@@ -108,13 +86,10 @@ void hl_prog_answer(void)
 }
 
 /* Asks, or takes the question back with 0. */
-static void put_question(uint32_t question, const char *kind)
+static void put_question(uint32_t question)
 {
     hl_mutex_lock(&lock);
     if (question != 0) {
-        answers.told = answers.of_kind = 0;
-        answers.kind = kind;
-        answers.calls[0] = '\0';
         asker = pthread_self();
     }
     hl_a32_store_release(&hl_prog_asks, question); /* release: pairs with the acquire in hl_prog_answer */
@@ -124,9 +99,13 @@ static void put_question(uint32_t question, const char *kind)
 static bool all_told(void *end_ns)
 {
     hl_mutex_lock(&lock);
-    bool over = count_waits() <= answers.told;
+    const struct hl_prog_thread *t = waiting_from(threads);
+    /* relaxed: it changes under lock. */
+    while (t != NULL && t->told == hl_a32_load_relaxed(&hl_prog_asks)) {
+        t = waiting_from(t->next);
+    }
     hl_mutex_unlock(&lock);
-    return over || hl_now_ns() > *(const uint64_t *)end_ns;
+    return t == NULL || hl_now_ns() > *(const uint64_t *)end_ns;
 }
 
 static void tell_question(const void *unused, struct hl_wait_desc *t)
@@ -139,28 +118,36 @@ HL_HANG_WORDS(all_told, tell_question);
 int hl_prog_left(const char *kind, char *calls, size_t cap)
 {
     uint64_t end_ns = hl_now_ns() + ANSWER_NS;
+    int n = 0;
     hl_mutex_lock(&lock);
-    uint32_t n = count_waits();
+    bool none = waiting_from(threads) == NULL;
     hl_mutex_unlock(&lock);
-    if (n == 0) {
+    if (none) {
         return 0;
     }
     /* relaxed: only a number of its own. */
-    put_question(1 + hl_a32_add_relaxed(&questions, 1) % (ENDED - 1), kind);
+    uint32_t question = 1 + hl_a32_add_relaxed(&questions, 1) % (ENDED - 1);
+    put_question(question);
     hl_prog_ring_own();
     hl_prog_wait(all_told, &end_ns);
-    put_question(0, NULL);
+    put_question(0);
+    calls[0] = '\0';
     hl_mutex_lock(&lock);
-    n = count_waits();
-    n = kind[0] != '\0' && n > answers.of_kind ? answers.of_kind : n;
-    snprintf(calls, cap, "%s", answers.calls[0] != '\0' ? answers.calls : "a call without a name");
+    const struct hl_prog_thread *t = waiting_from(threads);
+    for (; t != NULL; t = waiting_from(t->next)) {
+        const char *call = t->told == question ? t->call : "";
+        if (strncmp(call, kind, strlen(kind)) == 0) {
+            n++;
+            add_call(calls, cap, call[0] != '\0' ? call : "a call without a name");
+        }
+    }
     hl_mutex_unlock(&lock);
-    return (int)n;
+    return n;
 }
 
 void hl_prog_end(bool ended)
 {
-    put_question(ended ? ENDED : 0, "");
+    put_question(ended ? ENDED : 0);
 }
 
 void hl_prog_left_forget(void) HL_NO_TSA

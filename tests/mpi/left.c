@@ -1,7 +1,7 @@
 /* A thread is in a call while another one calls MPI_Finalize; left.py reads what is said.
  *
  * usage: left SCENE: recv, wait, probe, barrier, lock, fence: the rank ends with an error that names the call;
- * new: the call begins in this moment; two: two calls; kept: the error is returned, and the second
+ * new: the call begins in this moment; two: two calls; gone: one of two calls returns meanwhile; kept: the error is returned, and the second
  * MPI_Finalize is right; helped: a callback of MPI_Finalize ends the wait, which is right */
 #include "mpi_test.h"
 
@@ -30,6 +30,51 @@ static void in_barrier(void)
     if (me == 0) {
         MPI_Barrier(MPI_COMM_WORLD);
     }
+}
+
+/* The receive ends within a reduction of another thread, which answers nobody meanwhile and probes then. */
+static int adding, received;
+
+static void in_gone(void)
+{
+    if (me == 0) {
+        in_recv();
+        __atomic_store_n(&received, 1, __ATOMIC_RELEASE);
+    }
+}
+
+static void await(const int *flag)
+{
+    while (!__atomic_load_n(flag, __ATOMIC_ACQUIRE)) {
+        usleep(1000);
+    }
+}
+
+static void add_slowly(void *in, void *sum, int *n, MPI_Datatype *type)
+{
+    __atomic_store_n(&adding, 1, __ATOMIC_RELEASE);
+    await(&received);
+}
+
+static void *reduce_and_probe(void *unused)
+{
+    MPI_Op slow;
+    int one = 1, sum;
+    MPI_Op_create(add_slowly, 1, &slow);
+    usleep(300000 * (unsigned)me); /* the other rank waits by then */
+    MPI_Reduce(&one, &sum, 1, MPI_INT, slow, 0, MPI_COMM_WORLD);
+    if (me == 0) {
+        MPI_Probe(0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    return NULL;
+}
+
+static void *send_late(void *unused)
+{
+    await(&adding);
+    usleep(500000);
+    MPI_Send(&word, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+    return NULL;
 }
 
 /* The other rank holds the lock. */
@@ -73,9 +118,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*run)(void);
-    } scenes[] = {{"recv", in_recv},       {"wait", in_wait}, {"probe", in_probe},
-                  {"barrier", in_barrier}, {"lock", in_lock}, {"two", in_probe},
-                  {"new", in_recv},        {"kept", in_recv}, {"helped", in_recv}};
+    } scenes[] = {{"recv", in_recv},   {"wait", in_wait}, {"probe", in_probe}, {"barrier", in_barrier},
+                  {"lock", in_lock},   {"two", in_probe}, {"new", in_recv},    {"kept", in_recv},
+                  {"helped", in_recv}, {"gone", in_gone}};
     pthread_t t, second;
     const char *name = argc > 1 ? argv[1] : "";
     test_start(1);
@@ -89,6 +134,13 @@ int main(int argc, char **argv)
     }
     if (strcmp(name, "two") == 0) {
         pthread_create(&second, NULL, run_recv, NULL);
+    }
+    if (strcmp(name, "gone") == 0) {
+        pthread_create(&second, NULL, reduce_and_probe, NULL);
+        if (me == 0) {
+            pthread_create(&second, NULL, send_late, NULL);
+            await(&adding);
+        }
     }
     while (!__atomic_load_n(&begun, __ATOMIC_ACQUIRE)) {
         sched_yield();
