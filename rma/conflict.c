@@ -64,6 +64,12 @@ struct hl_conflicts {
     struct hl_ranges past[SHOWN_SETS - READ]; /* their targets are numbers of past_target */
     uint64_t fence; /* number of the next fence, the same at all ranks whose operations can meet */
     bool fences;    /* that fence has begun */
+    struct flush {
+        uint32_t number;
+        int target; /* -1: all */
+    } * flushes;    /* [n_flushes]: those with requests that the user has not ended yet, by number */
+    size_t n_flushes;
+    uint32_t flush; /* number of the last one */
     struct peer_view *views;
     size_t n_views;
 };
@@ -110,6 +116,7 @@ void hl_conflict_free(struct hl_conflicts *p)
         }
     }
     free(p != NULL ? p->views : NULL);
+    free(p != NULL ? p->flushes : NULL);
     free(p);
 }
 
@@ -236,10 +243,11 @@ static void leave_node(struct hl_win *w)
     }
 }
 
-/* The range of a peer's set that meets `r`, or NULL. Operations that a peer issued before a fence which it
+/* The range of a peer's set, of kinds that count (past: of those of hl_conflict_complete), that meets `r`, or
+ * NULL. Operations that a peer issued before a fence which it
  * has not left yet meet none of the ranks that have left it. */
 static const struct hl_touched *find_shown(const struct hl_win *w, int rank, const struct shown_set *s,
-                                           struct hl_touched r)
+                                           bool past, struct hl_touched r)
 {
     int world = hl_win_world(w, rank);
     bool shown = s->n != 0 && s->fence == w->conflicts->fence;
@@ -247,7 +255,8 @@ static const struct hl_touched *find_shown(const struct hl_win *w, int rank, con
     if (v == NULL || v->base == NULL || hl_rx_is_dead(world)) {
         return NULL;
     }
-    return hl_ranges_meet((const struct hl_touched *)(const void *)(v->base + s->off), s->n, r);
+    const struct hl_touched *at = (const struct hl_touched *)(const void *)(v->base + s->off);
+    return past ? hl_ranges_meet(at, s->n, r) : hl_ranges_meet_aged(at, s->n, r);
 }
 
 /* The range that meets `r` in a peer's sets of the kinds in `mask`, or NULL; *old: its kind. */
@@ -259,8 +268,9 @@ static const struct hl_touched *find_peers(const struct op *o, int rank, unsigne
     int n = hl_target_is_far(&w->targets[o->target]) ? READ : SHOWN_SETS;
     for (int i = 0; met == NULL && i < n; i++) {
         *old = shown_kinds[i];
-        r.target = i < READ ? (uint64_t)o->target : past_target(w, o->target);
-        met = (mask & BIT(*old)) != 0 ? find_shown(w, rank, &shown_by(w, rank)->sets[i], r) : NULL;
+        bool past = i >= READ;
+        r.target = past ? past_target(w, o->target) : (uint64_t)o->target;
+        met = (mask & BIT(*old)) != 0 ? find_shown(w, rank, &shown_by(w, rank)->sets[i], past, r) : NULL;
     }
     return met;
 }
@@ -311,7 +321,7 @@ static int compare_range(const struct op *o, enum kind kind, struct hl_touched r
         const struct hl_ranges *s = &o->w->conflicts->sets[old];
         const struct hl_touched *met = (mask & BIT(old)) == 0 ? NULL
                                        : any                  ? hl_ranges_meet_any(s->at, s->n, r)
-                                                              : hl_ranges_meet(s->at, s->n, r);
+                                                              : hl_ranges_meet_aged(s->at, s->n, r);
         if (met != NULL) {
             return say_conflict(o, kind, r, (enum kind)old, met);
         }
@@ -332,6 +342,19 @@ static struct hl_touched crossed(const struct hl_win *w, bool remote, struct hl_
                         : (struct hl_touched){me, r.lo < base ? 0 : r.lo - base, r.hi - base};
 }
 
+/* The age of operations on `target` that begin now, in the upper half: the number of the last flush with a
+ * request that covers the target and has not been ended. The end of a flush forgets lower ages than its
+ * number: what began before it. */
+static uint64_t age_now(const struct hl_conflicts *p, int target)
+{
+    uint32_t age = 0;
+    for (size_t i = 0; i < p->n_flushes; i++) {
+        const struct flush *f = &p->flushes[i];
+        age = f->target < 0 || f->target == target ? f->number : age;
+    }
+    return (uint64_t)age << 32;
+}
+
 static int note_range(const struct op *o, enum kind kind, struct hl_touched r, bool keep)
 {
     bool remote = kind < READ;
@@ -341,6 +364,7 @@ static int note_range(const struct op *o, enum kind kind, struct hl_touched r, b
         rc = compare_range(o, kind, other, remote, cross[kind]);
     }
     rc = rc == 0 && remote ? compare_peers(o, kind, r) : rc;
+    r.target |= age_now(o->w->conflicts, o->target);
     return rc == 0 && keep && o->adds ? hl_ranges_add(&o->w->conflicts->sets[kind], r) : rc;
 }
 
@@ -405,18 +429,6 @@ int hl_conflict_acc(const struct hl_acc *a, const struct hl_span *span, const vo
     return span->len == 0 ? 0 : note_all(m->win, m->target, layouts, 4);
 }
 
-/* Removes ranges of `target` in earlier exposure epochs, which meet nothing any more. */
-static void drop_past(struct hl_ranges *s, int target)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < s->n; i++) {
-        if ((uint32_t)s->at[i].target != (uint32_t)target) {
-            s->at[kept++] = s->at[i];
-        }
-    }
-    s->n = kept;
-}
-
 int hl_conflict_complete(struct hl_win *w, int target)
 {
     struct hl_conflicts *p = w->conflicts;
@@ -428,10 +440,10 @@ int hl_conflict_complete(struct hl_win *w, int target)
     lock_node();
     for (int i = READ; i < SHOWN_SETS; i++) {
         const struct hl_ranges *s = &p->sets[shown_kinds[i]];
-        drop_past(&p->past[i - READ], target);
+        hl_ranges_forget(&p->past[i - READ], target, UINT32_MAX); /* earlier epochs' meet nothing any more */
         for (size_t k = 0; rc == 0 && k < s->n; k++) {
             struct hl_touched r = {past_target(w, target), s->at[k].lo, s->at[k].hi};
-            rc = s->at[k].target == (uint64_t)target ? hl_ranges_add(&p->past[i - READ], r) : 0;
+            rc = (uint32_t)s->at[k].target == (uint32_t)target ? hl_ranges_add(&p->past[i - READ], r) : 0;
         }
     }
     leave_node(w);
@@ -459,11 +471,10 @@ void hl_conflict_fence(struct hl_win *w, bool begins)
     }
 }
 
-void hl_conflict_forget(struct hl_win *w, int target, bool local)
+/* Forgets operations that began before the flush with a request of this number. The caller has the mutex. */
+static void forget_before(struct hl_win *w, int target, bool local, uint32_t number)
 {
-    hl_mutex_lock(&w->conflicts->mutex);
     if (w->conflicts->fences) {
-        hl_mutex_unlock(&w->conflicts->mutex);
         return;
     }
     if (w->n_near >= 2) {
@@ -471,9 +482,44 @@ void hl_conflict_forget(struct hl_win *w, int target, bool local)
     }
     for (int kind = 0; kind < KINDS; kind++) {
         if (!local || (kind != PUT && kind != ACC)) {
-            hl_ranges_forget(&w->conflicts->sets[kind], target);
+            hl_ranges_forget(&w->conflicts->sets[kind], target, number);
         }
     }
     leave_node(w);
+}
+
+void hl_conflict_forget(struct hl_win *w, int target, bool local)
+{
+    hl_mutex_lock(&w->conflicts->mutex);
+    forget_before(w, target, local, UINT32_MAX);
     hl_mutex_unlock(&w->conflicts->mutex);
+}
+
+int hl_conflict_flush_begins(struct hl_win *w, int target, uint32_t *number)
+{
+    struct hl_conflicts *p = w->conflicts;
+    hl_mutex_lock(&p->mutex);
+    struct flush *more = realloc(p->flushes, (p->n_flushes + 1) * sizeof *more);
+    if (more != NULL) {
+        p->flushes = more;
+        *number = ++p->flush;
+        more[p->n_flushes++] = (struct flush){*number, target};
+    }
+    hl_mutex_unlock(&p->mutex);
+    return more != NULL ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory to check a flush with a request");
+}
+
+void hl_conflict_flush_ends(struct hl_win *w, int target, bool local, uint32_t number)
+{
+    struct hl_conflicts *p = w->conflicts;
+    size_t kept = 0;
+    hl_mutex_lock(&p->mutex);
+    for (size_t i = 0; i < p->n_flushes; i++) {
+        if (p->flushes[i].number != number) {
+            p->flushes[kept++] = p->flushes[i];
+        }
+    }
+    p->n_flushes = kept;
+    forget_before(w, target, local, number);
+    hl_mutex_unlock(&p->mutex);
 }

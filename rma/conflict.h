@@ -10,8 +10,9 @@
  *   - its layout names a byte of the target twice and it puts;
  *   - it writes own memory that another operation reads or writes, or reads what another writes;
  *   - the target is this rank itself and target bytes are own memory of an operation, in the same sense.
- * flush, unlock and complete forget everything of their targets; flush_local all but puts and accumulates; a
- * fence forgets when all ranks have come to it, so that accesses between two fences meet in whatever order
+ * flush, unlock and complete forget everything of their targets; flush_local all but puts and accumulates;
+ * their forms with a request when the user ends the request, and of what began before them alone; a fence
+ * forgets when all ranks have come to it, so that accesses between two fences meet in whatever order
  * they come. Other origins meet puts and accumulates that MPI_Win_complete has completed until the target's
  * exposure epoch is over. Operations with requests are compared; they leave only what they put or accumulate,
  * because the library does not learn what the user knows of their completion.
@@ -42,6 +43,11 @@ int hl_conflict_acc(const struct hl_acc *a, const struct hl_span *span, const vo
 /* Forgets operations on `target` (-1: all) that are completed: all of them, or (local) all but puts and
  * accumulates, which are complete at the origin only. */
 void hl_conflict_forget(struct hl_win *w, int target, bool local);
+
+/* A flush with a request begins: *number is its number. Its end, which is when the user's call ends the
+ * request, forgets what had begun on the target before. HL_ERR_NO_MEM. */
+int hl_conflict_flush_begins(struct hl_win *w, int target, uint32_t *number);
+void hl_conflict_flush_ends(struct hl_win *w, int target, bool local, uint32_t number);
 
 /* Called by MPI_Win_complete before it completes the operations on `target` and tells the target.
  * HL_ERR_NO_MEM. */

@@ -62,11 +62,8 @@ static int tell_near_death(struct hl_win *w, int target)
     return 0;
 }
 
-bool hl_flush_begin(struct hl_win *w, int target, enum hl_lane_scope scope, int *dead)
+bool hl_flush_begin(struct hl_win *w, int target, int *dead)
 {
-    if (HL_CHECKED) {
-        hl_conflict_forget(w, target, scope == HL_LOCAL);
-    }
     if (hl_mode_defers(w)) {
         hl_mode_drain();
     }
@@ -87,7 +84,10 @@ HL_INLINE int flush_targets(struct hl_win *w, int target, enum hl_lane_scope sco
         return 0;
     }
     int dead, rc = 0;
-    if (hl_flush_begin(w, target, scope, &dead)) {
+    if (HL_CHECKED) {
+        hl_conflict_forget(w, target, scope == HL_LOCAL);
+    }
+    if (hl_flush_begin(w, target, &dead)) {
         hl_mode_enter(w);
         hl_lane_flush(target < 0 ? -1 : hl_win_world(w, target), scope);
         rc = hl_flush_take_errors(w, target);

@@ -9,10 +9,9 @@
 int hl_flush_check(struct hl_win *w, int target);
 int hl_flush_check_all(struct hl_win *w);
 
-/* The first half of a flush that is more than a fence (target -1: all). In checked_mode it forgets what was
- * issued before; what others issue meanwhile stays. *dead: 0, or the error that a target whose memory is
- * mapped has ended. True: the caller must flush lanes, too. */
-bool hl_flush_begin(struct hl_win *w, int target, enum hl_lane_scope scope, int *dead);
+/* The first half of a flush that is more than a fence (target -1: all). *dead: 0, or the error that a target
+ * whose memory is mapped has ended. True: the caller must flush lanes, too. */
+bool hl_flush_begin(struct hl_win *w, int target, int *dead);
 
 /* The flush of mapped memory. */
 HL_INLINE void hl_flush_mapped(const struct hl_win *w, enum hl_lane_scope scope)

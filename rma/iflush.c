@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "api.h"
+#include "conflict.h"
 #include "err.h"
 #include "flight.h"
 #include "prog.h"
@@ -25,8 +26,10 @@ struct iflush {
 
 /* The body of a request HL_REQ_WIN. */
 struct body {
-    int target;                            /* -1: all */
-    char words[HL_REQ_BODY - sizeof(int)]; /* text of the request's error */
+    int target;      /* -1: all */
+    uint32_t number; /* checked_mode: of the flush (hl_conflict_flush_begins) */
+    bool local;
+    char words[HL_REQ_BODY - 2 * sizeof(uint32_t) - sizeof(bool)]; /* text of the request's error */
 };
 _Static_assert(sizeof(struct body) <= HL_REQ_BODY, "it fits a request");
 
@@ -35,21 +38,40 @@ static struct body *iflush_body(const struct hl_req *r)
     return (struct body *)(uintptr_t)r->body;
 }
 
-/* Repeats the error's text in the thread that waits, which may not be the one that met the error. */
-static int tell_failed_iflush(struct hl_req *r, MPI_Status *status, bool end)
+static int find_iflush_window(struct hl_win *w, void *out)
 {
-    (void)end;
-    int err = hl_req_results(r, status);
-    return hl_err_say(err, "%s", iflush_body(r)->words);
+    *(struct hl_win **)out = w;
+    return 0;
 }
+
+/* In checked_mode, the user ends the request. */
+static void forget_covered(const struct hl_req *r)
+{
+    const struct body *b = iflush_body(r);
+    struct hl_win *w;
+    if (hl_win_table_with(r->ctx, find_iflush_window, &w) == 0) {
+        hl_conflict_flush_ends(w, b->target, b->local, b->number);
+    }
+}
+
+/* Repeats the error's text in the thread that waits, which may not be the one that met the error. */
+static int tell_iflush(struct hl_req *r, MPI_Status *status, bool end)
+{
+    if (HL_CHECKED && end) {
+        forget_covered(r);
+    }
+    int err = hl_req_results(r, status);
+    return err != 0 ? hl_err_say(err, "%s", iflush_body(r)->words) : 0;
+}
+
+static const struct hl_req_more told = {.results = tell_iflush};
 
 /* Completes the request; with err, it keeps the text of the calling thread's last error. */
 static void finish_iflush(struct hl_req *r, int err)
 {
-    static const struct hl_req_more failed = {.results = tell_failed_iflush};
     if (err != 0) {
         snprintf(iflush_body(r)->words, sizeof iflush_body(r)->words, "%s", hl_err_text(err));
-        r->more = &failed;
+        r->more = &told;
         hl_req_fail(r, err);
     }
     hl_req_done(r);
@@ -73,21 +95,37 @@ static void end_iflush(struct hl_flight *flight)
     finish_iflush(r, err);
 }
 
-static int new_iflush_request(struct hl_win *w, int target, struct hl_req **out)
+/* Which flush a call of the user is. */
+struct iflush_call {
+    const char *func;
+    enum hl_lane_scope scope;
+    bool all;
+};
+
+static int new_iflush_request(struct hl_win *w, int target, const struct iflush_call *call,
+                              struct hl_req **out)
 {
     struct hl_req *r = hl_req_new(HL_REQ_WIN);
     if (r == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a request");
     }
     r->ctx = w->id;
-    iflush_body(r)->target = target;
+    *iflush_body(r) = (struct body){.target = target, .local = call->scope == HL_LOCAL};
+    if (HL_CHECKED) {
+        r->more = &told;
+        int rc = hl_conflict_flush_begins(w, target, &iflush_body(r)->number);
+        if (rc != 0) {
+            hl_req_free(r);
+            return rc;
+        }
+    }
     *out = r;
     return 0;
 }
 
 /* Starts a flush that has to wait. It takes over the goals, also after an error. HL_ERR_NO_MEM. */
-static int launch_iflush(struct hl_win *w, int target, struct hl_lane_goals *goals, int dead,
-                         struct hl_req **out)
+static int launch_iflush(struct hl_win *w, int target, const struct iflush_call *call,
+                         struct hl_lane_goals *goals, int dead, struct hl_req **out)
 {
     struct iflush *f = malloc(sizeof *f);
     int rc = f == NULL ? hl_err_say(HL_ERR_NO_MEM, "no memory for a flush with a request") : 0;
@@ -98,7 +136,7 @@ static int launch_iflush(struct hl_win *w, int target, struct hl_lane_goals *goa
         }
         rc = hl_flight_ready();
     }
-    rc = rc == 0 ? new_iflush_request(w, target, &f->req) : rc;
+    rc = rc == 0 ? new_iflush_request(w, target, call, &f->req) : rc;
     if (rc != 0) {
         hl_lane_goals_free(goals);
         free(f);
@@ -112,37 +150,38 @@ static int launch_iflush(struct hl_win *w, int target, struct hl_lane_goals *goa
 
 /* Makes the request of a flush that need not wait. The request, never the call, reports `err`, the error of
  * an operation. */
-static int end_iflush_at_once(struct hl_win *w, int target, int err, struct hl_req **out)
+static int end_iflush_at_once(struct hl_win *w, int target, const struct iflush_call *call, int err,
+                              struct hl_req **out)
 {
     char words[HL_REQ_BODY];
-    if (err == 0) {
+    if (err == 0 && !HL_CHECKED) {
         *out = hl_req_completed();
         return 0;
     }
     snprintf(words, sizeof words, "%s", hl_err_text(err));
-    int rc = new_iflush_request(w, target, out);
+    int rc = new_iflush_request(w, target, call, out);
     if (rc == 0) {
-        finish_iflush(*out, hl_err_say(err, "%s", words));
+        finish_iflush(*out, err != 0 ? hl_err_say(err, "%s", words) : 0);
     }
     return rc;
 }
 
 /* Starts a flush of a window where it is more than a fence. */
-static HL_NOINLINE int start_iflush(struct hl_win *w, int target, enum hl_lane_scope scope,
+static HL_NOINLINE int start_iflush(struct hl_win *w, int target, const struct iflush_call *call,
                                     struct hl_req **out)
 {
     int dead;
-    if (!hl_flush_begin(w, target, scope, &dead)) {
-        return end_iflush_at_once(w, target, dead, out);
+    if (!hl_flush_begin(w, target, &dead)) {
+        return end_iflush_at_once(w, target, call, dead, out);
     }
     struct hl_lane_goals *goals;
     hl_mode_enter(w);
-    int rc = hl_lane_goals_make(NULL, target < 0 ? -1 : hl_win_world(w, target), scope, &goals);
+    int rc = hl_lane_goals_make(NULL, target < 0 ? -1 : hl_win_world(w, target), call->scope, &goals);
     if (rc == 0 && goals != NULL) {
-        rc = launch_iflush(w, target, goals, dead, out);
+        rc = launch_iflush(w, target, call, goals, dead, out);
     } else if (rc == 0) {
         int failed = hl_flush_take_errors(w, target);
-        rc = end_iflush_at_once(w, target, failed != 0 ? failed : dead, out);
+        rc = end_iflush_at_once(w, target, call, failed != 0 ? failed : dead, out);
     }
     hl_mode_leave(w);
     return rc;
@@ -160,13 +199,6 @@ static int check_iflush(struct hl_win *w, int target, bool all, const MPI_Reques
     return rc == 0 && !hl_is_address(request) ? hl_win_null("request") : rc;
 }
 
-/* Which flush a call of the user is. */
-struct iflush_call {
-    const char *func;
-    enum hl_lane_scope scope;
-    bool all;
-};
-
 /* A flush that may be more than a fence, or an error. */
 static HL_NOINLINE int iflush_any(int target, MPI_Win win, MPI_Request *request,
                                   const struct iflush_call *call)
@@ -176,7 +208,7 @@ static HL_NOINLINE int iflush_any(int target, MPI_Win win, MPI_Request *request,
     int rc = check_iflush(w, target, call->all, request);
     /* relaxed: a flush that misses a death counts as earlier. */
     if (rc == 0 && target != MPI_PROC_NULL && hl_a8_load_relaxed(&w->waits) != 0) {
-        rc = start_iflush(w, target, call->scope, &r);
+        rc = start_iflush(w, target, call, &r);
     }
     if (rc != 0) {
         return hl_win_raise(w, win, call->func, rc);

@@ -27,6 +27,16 @@ const struct hl_touched *hl_ranges_meet(const struct hl_touched *at, size_t n, s
     return i < n && at[i].target == r.target && at[i].lo < r.hi ? &at[i] : NULL;
 }
 
+const struct hl_touched *hl_ranges_meet_aged(const struct hl_touched *at, size_t n, struct hl_touched r)
+{
+    const struct hl_touched *met = hl_ranges_meet(at, n, r);
+    for (size_t i = n; met == NULL && i > 0 && at[i - 1].target >> 32 != 0; i--) {
+        const struct hl_touched *t = &at[i - 1];
+        met = (uint32_t)t->target == r.target && t->lo < r.hi && r.lo < t->hi ? t : NULL;
+    }
+    return met;
+}
+
 const struct hl_touched *hl_ranges_meet_any(const struct hl_touched *at, size_t n, struct hl_touched r)
 {
     const struct hl_touched *met = NULL;
@@ -74,14 +84,17 @@ int hl_ranges_add(struct hl_ranges *s, struct hl_touched r)
     return 0;
 }
 
-void hl_ranges_forget(struct hl_ranges *s, int target)
+void hl_ranges_forget(struct hl_ranges *s, int target, uint32_t before)
 {
-    size_t from = target < 0 ? 0 : find_touched(s->at, s->n, (uint64_t)target, 0);
-    size_t to = target < 0 ? s->n : find_touched(s->at, s->n, (uint64_t)target + 1, 0);
-    if (to > from) {
-        memmove(&s->at[from], &s->at[to], (s->n - to) * sizeof *s->at);
-        s->n -= to - from;
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n; i++) {
+        bool goes =
+            (target < 0 || (uint32_t)s->at[i].target == (uint32_t)target) && s->at[i].target >> 32 < before;
+        if (!goes) {
+            s->at[kept++] = s->at[i];
+        }
     }
+    s->n = kept;
 }
 
 void hl_ranges_fini(struct hl_ranges *s)

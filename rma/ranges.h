@@ -8,7 +8,8 @@
 #include "mem.h"
 
 /* Bytes lo to hi - 1 of one target's window, or of my own memory that operations on that target use. Never
- * empty. */
+ * empty. The lower half of `target` is its number; the upper half, its age, keeps apart what is not forgotten
+ * together. */
 struct hl_touched {
     uint64_t target, lo, hi;
 };
@@ -21,17 +22,21 @@ struct hl_ranges {
     struct hl_piece piece; /* holds the ranges; seg NULL: none yet */
 };
 
-/* The first of the n ranges that overlaps `r` and has its target, or NULL. */
+/* The first of the n ranges that overlaps `r` and has its target and age, or NULL. */
 const struct hl_touched *hl_ranges_meet(const struct hl_touched *at, size_t n, struct hl_touched r);
 
-/* The first of the n ranges that overlaps `r`, whatever its target, or NULL. */
+/* hl_ranges_meet of any age; that of `r` is 0. Those of another age, as a rule none, are looked at one by
+ * one. */
+const struct hl_touched *hl_ranges_meet_aged(const struct hl_touched *at, size_t n, struct hl_touched r);
+
+/* The first of the n ranges that overlaps `r`, whatever its target and age, or NULL. */
 const struct hl_touched *hl_ranges_meet_any(const struct hl_touched *at, size_t n, struct hl_touched r);
 
 /* Adds a range, joining it with those that it overlaps or touches. HL_ERR_NO_MEM: nothing has changed. */
 int hl_ranges_add(struct hl_ranges *s, struct hl_touched r);
 
-/* Removes all ranges of a target (-1: of all targets). */
-void hl_ranges_forget(struct hl_ranges *s, int target);
+/* Removes all ranges of a target (-1: of all targets) whose age is less than `before`. */
+void hl_ranges_forget(struct hl_ranges *s, int target, uint32_t before);
 
 void hl_ranges_fini(struct hl_ranges *s);
 

@@ -3,6 +3,7 @@
  * that share no memory are not compared. usage: rma_conflict [STEPS] */
 #include "rma.h"
 
+#include <hotlane.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <unistd.h>
@@ -388,6 +389,86 @@ static void origins_in_order(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+static int put_at(int place)
+{
+    static long v[8];
+    return MPI_Put(&v[place], 1, MPI_LONG, (me + 1) % ranks, me * BYTES + 8 * place, 1, MPI_LONG, win);
+}
+
+/* A flush with a request completes what began before it, and that when its request ends. */
+static void flushes_with_requests(void)
+{
+    int t = (me + 1) % ranks, done = 0;
+    long got = 0;
+    MPI_Request first, second;
+    MPI_Win_lock_all(0, win);
+    EXPECT(MPI_SUCCESS, put_at(0));
+    MPIX_Win_iflush(t, win, &first);
+    EXPECT(CONFLICT, put_at(0));
+    EXPECT(MPI_SUCCESS, put_at(1)); /* beside the first, and not covered */
+    EXPECT(CONFLICT, put_at(1));
+    while (!done) {
+        EXPECT(CONFLICT, put_at(0));
+        MPI_Test(&first, &done, MPI_STATUS_IGNORE);
+    }
+    EXPECT(MPI_SUCCESS, put_at(0));
+    EXPECT(CONFLICT, put_at(1));
+    MPIX_Win_iflush_all(win, &first);
+    EXPECT(MPI_SUCCESS, put_at(2));
+    MPIX_Win_iflush(t, win, &second);
+    EXPECT(MPI_SUCCESS, put_at(3));
+    MPI_Wait(&second, MPI_STATUS_IGNORE); /* all before it is complete */
+    EXPECT(MPI_SUCCESS, put_at(0));
+    EXPECT(MPI_SUCCESS, put_at(2));
+    EXPECT(CONFLICT, put_at(3));
+    MPI_Wait(&first, MPI_STATUS_IGNORE);
+    for (int i = 0; i < 4; i++) {
+        EXPECT(i == 1 ? MPI_SUCCESS : CONFLICT, put_at(i));
+    }
+    EXPECT(MPI_SUCCESS, MPI_Get(&got, 1, MPI_LONG, t, me * BYTES + 64, 1, MPI_LONG, win));
+    MPIX_Win_iflush_local(t, win, &first);
+    EXPECT(CONFLICT, MPI_Get(&got, 1, MPI_LONG, t, me * BYTES + 72, 1, MPI_LONG, win));
+    MPI_Wait(&first, MPI_STATUS_IGNORE);
+    EXPECT(MPI_SUCCESS, MPI_Get(&got, 1, MPI_LONG, t, me * BYTES + 72, 1, MPI_LONG, win));
+    EXPECT(CONFLICT, put_at(0)); /* complete here, not there */
+    MPI_Win_flush_all(win);
+    for (int i = 0; i < 4; i++) {
+        EXPECT(MPI_SUCCESS, put_at(i));
+    }
+    MPI_Win_unlock_all(win);
+}
+
+/* Another rank meets what a flush covers until its request has ended there, whatever was put meanwhile. */
+static void others_meet_flushes(void)
+{
+    long v[3] = {0};
+    int looks = ranks - 1, meets = node_of[looks] == node_of[0] ? CONFLICT : MPI_SUCCESS;
+    MPI_Request request;
+    MPI_Win_lock_all(0, win);
+    if (me == 0) {
+        EXPECT(MPI_SUCCESS, MPI_Put(&v[0], 1, MPI_LONG, 0, 0, 1, MPI_LONG, win));
+        MPIX_Win_iflush(0, win, &request);
+        EXPECT(MPI_SUCCESS, MPI_Put(&v[1], 1, MPI_LONG, 0, 16, 1, MPI_LONG, win));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (me == looks) {
+        EXPECT(meets, MPI_Get(&v[0], 1, MPI_LONG, 0, 0, 1, MPI_LONG, win));
+        EXPECT(meets, MPI_Get(&v[1], 1, MPI_LONG, 0, 16, 1, MPI_LONG, win));
+        MPI_Win_flush_all(win);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (me == 0) {
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (me == looks) {
+        EXPECT(MPI_SUCCESS, MPI_Get(&v[0], 1, MPI_LONG, 0, 0, 1, MPI_LONG, win));
+        EXPECT(meets, MPI_Get(&v[1], 1, MPI_LONG, 0, 16, 1, MPI_LONG, win));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_unlock_all(win);
+}
+
 /* So many ranges that what a rank shows moves to larger memory again and again, while another looks into it. */
 static void many_ranges(void)
 {
@@ -431,7 +512,9 @@ int main(int argc, char **argv)
     epochs();
     if (ranks > 1) {
         other_origins();
+        others_meet_flushes();
     }
+    flushes_with_requests();
     origins_between_fences();
     if (ranks > 2) {
         origins_of_one_exposure();
