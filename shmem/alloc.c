@@ -124,7 +124,7 @@ static void meet_call(const struct alloc_call *c, const char *func)
     uint64_t hash = hl_siphash(key, c, sizeof *c);
     uint64_t most[2] = {hash, ~hash};
     struct hl_call call = {.func = func, .what = hl_call_what(HL_CALL_ALLOC, 0, 0), .team = &hl_team_world};
-    struct hl_meet results = {most, sizeof most, join_most, NULL};
+    struct hl_meet results = {most, sizeof most, sizeof most, join_most, NULL};
     hl_shmem_quiet(&hl_ctx_default, func);
     hl_tree_meet(&call, &results);
     /* True when the largest hash and the smallest are mine. */

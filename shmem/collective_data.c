@@ -109,6 +109,11 @@ void hl_broadcast(const struct hl_call *c, const struct hl_cast *b)
 
 static void append_theirs(struct hl_meet *m, const void *theirs, size_t len)
 {
+    const struct hl_call *c = m->arg;
+    if (HL_UNLIKELY(len > m->room - m->len)) {
+        hl_shmem_die(c->func, "messages of more than %zu bytes: the library's memory was written over",
+                     m->room);
+    }
     memcpy((char *)m->data + m->len, theirs, len);
     m->len += len;
 }
@@ -117,10 +122,10 @@ static void append_theirs(struct hl_meet *m, const void *theirs, size_t len)
 static void collect_small(const struct hl_call *c, void *dest, const void *source, size_t bytes)
 {
     _Alignas(16) char data[HL_BOX_DATA];
-    struct hl_meet m = {data, bytes, append_theirs, NULL};
+    struct hl_meet m = {data, sizeof data, bytes, append_theirs, (void *)(uintptr_t)c};
     memcpy(data, source, bytes);
     hl_tree_meet(c, &m);
-    memcpy(dest, data, m.len);
+    memcpy(dest, data, bytes * (size_t)c->team->size);
 }
 
 /* All members meet; returns the offset of my part in dest. Members of an active set tell their sizes in a
@@ -229,10 +234,10 @@ static void combine_theirs(struct hl_meet *m, const void *theirs, size_t len)
 static void fold_small(const struct hl_call *c, const struct hl_shmem_fold *f)
 {
     _Alignas(16) char data[HL_BOX_DATA];
-    struct hl_meet m = {data, f->n * f->size, combine_theirs, (void *)(uintptr_t)f};
+    struct hl_meet m = {data, sizeof data, f->n * f->size, combine_theirs, (void *)(uintptr_t)f};
     memcpy(data, f->source, m.len);
     hl_tree_meet(c, &m);
-    memcpy(f->dest, data, m.len);
+    memcpy(f->dest, data, f->n * f->size);
 }
 
 /* Buffer for a block of elements: operand i is fetched to bytes + i * room, and the results are put from

@@ -243,6 +243,14 @@ static struct hl_team_boxes *boxes_of(const struct hl_team *t, int rank)
     return (struct hl_team_boxes *)(hl_sym.heap.base + (t->where != NULL ? t->where[rank] : t->boxes));
 }
 
+/* Do boxes of this team lie at this offset? */
+static bool are_boxes_at(uint64_t off, int size)
+{
+    const struct hl_sym_area *own = &hl_sym.parts[hl_sym.own];
+    uint64_t at = off - (uint64_t)(own->base - hl_sym.heap.base);
+    return at < own->len && hl_tree_bytes(size) <= own->len - at;
+}
+
 /* Reads the members' offsets between two meetings of the parent. A word is an offset + 1, or 0 for none.
  * False: a member has no boxes. */
 static bool read_others(const struct hl_team *parent, const struct wish *w, int index, const char *func)
@@ -257,6 +265,10 @@ static bool read_others(const struct hl_team *parent, const struct wish *w, int 
     hl_shmem_quiet(&hl_ctx_default, func);
     for (int i = 0; all && i < t->size; i++) {
         all = t->where[i]-- != 0;
+        if (all && !are_boxes_at(t->where[i], t->size)) {
+            hl_shmem_die(func, "PE %d has no boxes where it says: the library's memory was written over",
+                         hl_team_world_pe(t, i));
+        }
         same = same && t->where[i] == t->boxes;
     }
     if (all && same) {
@@ -292,7 +304,7 @@ static int split_team(struct hl_team *parent, struct wish *wishes, int count, co
 {
     static const uint64_t key[2] = {0, 0};
     uint64_t failed = 0;
-    struct hl_meet results = {&failed, sizeof failed, join_failed, NULL};
+    struct hl_meet results = {&failed, sizeof failed, sizeof failed, join_failed, NULL};
     unsigned detail = (unsigned)hl_siphash(key, asked, 3 * sizeof *asked);
     struct hl_call c = {.func = func, .what = hl_call_what(HL_CALL_SPLIT, detail, 0), .team = parent};
     struct hl_team_boxes *mine = boxes_of(parent, parent->rank);

@@ -222,8 +222,19 @@ static const struct hl_box *await_box(const struct hl_call *c, int rank, size_t 
     } else {
         hl_prog_wait_rung(is_full, &w);
     }
-    check_same(c, box->call, rank);
+    check_same(c, HL_ONCE(box->call), rank);
     return box;
+}
+
+/* Bytes of the message in a box of mine that has come from member `rank`. */
+static size_t len_of(const struct hl_call *c, const struct hl_box *box, int rank, size_t room)
+{
+    uint64_t len = HL_ONCE(box->len);
+    if (HL_UNLIKELY(len > room)) {
+        hl_shmem_die(c->func, "a message of %llu bytes from PE %d: the library's memory was written over",
+                     (unsigned long long)len, hl_team_world_pe(c->team, rank));
+    }
+    return (size_t)len;
 }
 
 #define DOWN offsetof(struct hl_team_boxes, down)
@@ -238,7 +249,7 @@ static void meet_in_boxes(const struct hl_call *c, struct hl_meet *m)
     for (int i = 0; i < p.children; i++) {
         const struct hl_box *box = await_box(c, p.child[i], up_at(i));
         if (m != NULL) {
-            m->join(m, box->data, box->len);
+            m->join(m, box->data, len_of(c, box, p.child[i], m->room));
         }
     }
     if (p.parent >= 0) {
@@ -246,8 +257,8 @@ static void meet_in_boxes(const struct hl_call *c, struct hl_meet *m)
         post_note(c, p.parent, up_at(p.index), &up);
         const struct hl_box *box = await_box(c, p.parent, DOWN);
         if (m != NULL) {
-            memcpy(m->data, box->data, box->len);
-            m->len = box->len;
+            m->len = len_of(c, box, p.parent, m->room);
+            memcpy(m->data, box->data, m->len);
         }
     }
     struct note down = {m != NULL ? m->data : NULL, m != NULL ? m->len : 0};

@@ -89,11 +89,11 @@ HL_INLINE uint64_t hl_call_what(enum hl_call_kind kind, unsigned detail, uint64_
 struct hl_meet;
 typedef void hl_meet_fn(struct hl_meet *m, const void *theirs, size_t len);
 
-/* The data of a meeting. `data` (room for HL_BOX_DATA bytes, aligned to 16) holds my part before the meeting,
- * and afterwards what the root has made of all parts. */
+/* The data of a meeting. `data` (of `room` bytes, at most HL_BOX_DATA, aligned to 16) holds my part before
+ * the meeting, and afterwards what the root has made of all parts. */
 struct hl_meet {
     void *data;
-    size_t len;
+    size_t room, len;
     hl_meet_fn *join;
     void *arg;
 };

@@ -52,7 +52,7 @@ static void store_value(struct hl_kvs_slot *slot, uint64_t mine, const char *key
 static int copy_cached_value(struct hl_kvs_slot *slot, uint64_t seen, const char *key, void *data, size_t cap,
                              size_t *len)
 {
-    size_t n = slot->len;
+    size_t n = HL_ONCE(slot->len);
     bool right = strncmp(slot->key, key, HL_KVS_KEY) == 0 && n <= HL_KVS_VALUE;
     if (right) {
         memcpy(data, slot->value, hl_min_size(n, cap));

@@ -71,6 +71,9 @@ void hl_boot_socket_close(void)
 bool hl_boot_socket_lives(int node_rank)
 {
     struct sockaddr_un a;
+    if (node_rank >= hl_job.node_size) {
+        return false; /* a word in shared memory that was written over named it */
+    }
     socklen_t len = hl_boot_node_address(&a, "rank", hl_job.node_world[node_rank]);
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     bool dead = fd >= 0 && connect(fd, (struct sockaddr *)&a, len) && errno == ECONNREFUSED;

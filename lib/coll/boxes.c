@@ -100,6 +100,7 @@ static void connect(struct hl_boxes *b, bool rings)
         /* Each member leaves itself out of its rings. */
         p->out_ring = board->areas[i] + n * sizeof *out + (size_t)(board->me - (board->me > i)) * ring;
         p->in_ring = mine + n * sizeof *in + (size_t)(i - (i > board->me)) * ring;
+        p->ring = ring;
         hl_mail_pair_init(p, out, in);
         /* relaxed: a sender that sees it late uses another way; the ring's memory needs no preparation. */
         hl_a64_store_relaxed(&in->room, rings ? ring : 0);

@@ -146,7 +146,8 @@ static bool post_data(struct hl_exchange *x, int peer, const struct hl_data *dat
         return false;
     }
     struct hl_mail_slot *slot = hl_mail_slot(p, x->epoch);
-    bool has_ring = hl_a64_load_relaxed(&p->out->room) != 0; /* relaxed: 0 until its owner has set it */
+    /* relaxed: 0 until its owner has set it */
+    bool has_ring = p->ring != 0 && hl_a64_load_relaxed(&p->out->room) != 0;
     slot->len = (uint64_t)bytes;
     if (bytes <= HL_MAIL_BYTES) {
         fail_exchange(x, hl_type_pack(data->type, data->count, data->buf, 0, slot->data, bytes));
@@ -239,17 +240,18 @@ static int read_block(const struct hl_exchange *x, int peer, const struct hl_mai
 {
     const struct hl_board *board = x->boxes->board;
     int node_rank = board->node_ranks[board->places[peer]];
+    uint64_t seg = HL_ONCE(slot->seg), addr = HL_ONCE(slot->addr);
     char *start;
 
-    if (slot->seg != 0 && hl_near_borrow(node_rank, slot->seg, slot->addr, (size_t)bytes, &start)) {
+    if (seg != 0 && hl_near_borrow(node_rank, seg, addr, (size_t)bytes, &start)) {
         int err = hl_type_unpack(to->type, to->count, to->buf, 0, start, bytes);
-        hl_near_unmap(node_rank, slot->seg);
+        hl_near_unmap(node_rank, seg);
         return err;
     }
     if (hl_type_block(to->type, to->count, to->buf, &start)) {
-        return hl_match_read(node_rank, slot->addr, start, (uint64_t)bytes);
+        return hl_match_read(node_rank, addr, start, (uint64_t)bytes);
     }
-    return read_scattered(node_rank, slot->addr, to, bytes);
+    return read_scattered(node_rank, addr, to, bytes);
 }
 
 static int get_bytes(const struct hl_data *data, int64_t at, const char *from, int64_t n)
@@ -296,12 +298,14 @@ static bool take_mail(struct hl_exchange *x, int peer, const struct hl_data *dat
 {
     struct hl_mail_pair *p = &x->boxes->pair[peer];
     const struct hl_mail_slot *slot = hl_mail_found(p, x->epoch);
-    int64_t room = data->count * data->type->size, len = (int64_t)HL_ONCE(slot->len);
-    int64_t bytes = len < room ? len : room;
+    int64_t room = data->count * data->type->size;
+    int64_t most = kind == HL_MAIL_DATA && room > HL_MAIL_BYTES ? HL_MAIL_BYTES : room;
+    uint64_t len = HL_ONCE(slot->len);
+    int64_t bytes = len < (uint64_t)most ? (int64_t)len : most;
     bool by_message = kind == HL_MAIL_MESSAGE;
 
-    if (len > room) {
-        fail_exchange(x, hl_coll_say_long(len, peer, room));
+    if (len > (uint64_t)most) {
+        fail_exchange(x, hl_coll_say_long((int64_t)len, peer, room));
     }
     if (kind == HL_MAIL_STREAM) {
         x->in.phase[peer] = HL_XCHG_STREAMING;

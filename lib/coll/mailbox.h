@@ -67,7 +67,7 @@ struct hl_mailbox {
     HL_ALIGNED_LINE hl_a64 ack[2]; /* atomic: epoch << 2 | enum hl_mail_answer, for the owner's own posts */
     hl_a64 drained;                /* atomic: bytes of the owner's own stream that the peer has read */
     HL_ALIGNED_LINE hl_a64 filled; /* atomic: bytes of the peer's stream that are or were in the ring */
-    hl_a64 room; /* atomic: bytes of the ring, a power of two, written by the owner; 0: none */
+    hl_a64 room; /* atomic: bytes of the ring, written by the owner: hl_mail_pair.ring, or 0: none */
 };
 
 /* One rank's view of a peer. */
@@ -75,6 +75,7 @@ struct hl_mail_pair {
     struct hl_mailbox *out; /* in the peer's memory, for my data; NULL: this pair has none */
     struct hl_mailbox *in;  /* in my memory, for the peer's data */
     char *out_ring, *in_ring;
+    uint64_t ring; /* bytes of both rings, a power of two, if there are some; 0: none */
     /* bytes of my stream put into the ring; of the peer's taken out; changed by the epoch whose turn it is */
     uint64_t filled, drained;
     struct hl_copy_out copy; /* copies into my streams; changed by the epoch whose turn it is */
@@ -138,12 +139,11 @@ HL_INLINE uint64_t hl_mail_may_fill(const struct hl_mail_pair *p, uint64_t epoch
     if (hl_a64_load_acquire(&p->settled[(epoch - 1) & 1]) < epoch - 1) {
         return 0;
     }
-    uint64_t size = hl_a64_load_relaxed(&p->out->room); /* relaxed: it was read when the stream was posted */
     /* acquire: the old bytes have been read; pairs with the release in hl_mail_drained. */
-    uint64_t room = size - (p->filled - hl_a64_load_acquire(&p->in->drained));
-    uint64_t pos = p->filled & (size - 1);
+    uint64_t room = p->ring - (p->filled - hl_a64_load_acquire(&p->in->drained));
+    uint64_t pos = p->filled & (p->ring - 1);
     *at = p->out_ring + pos;
-    return room < size - pos ? room : size - pos;
+    return room < p->ring - pos ? room : p->ring - pos;
 }
 
 HL_INLINE void hl_mail_filled(struct hl_mail_pair *p, uint64_t bytes)
@@ -182,12 +182,11 @@ HL_INLINE void hl_mail_ack(const struct hl_mail_pair *p, uint64_t epoch, enum hl
 /* Number of bytes at *at that have come of the stream of the epoch which hl_mail_look showed. */
 HL_INLINE uint64_t hl_mail_arrived(const struct hl_mail_pair *p, const char **at)
 {
-    uint64_t size = hl_a64_load_relaxed(&p->in->room); /* relaxed: this rank wrote it */
     /* acquire: sees the bytes; pairs with the release in hl_mail_filled. */
     uint64_t there = hl_a64_load_acquire(&p->in->filled) - p->drained;
-    uint64_t pos = p->drained & (size - 1);
+    uint64_t pos = p->drained & (p->ring - 1);
     *at = p->in_ring + pos;
-    return there < size - pos ? there : size - pos;
+    return there < p->ring - pos ? there : p->ring - pos;
 }
 
 HL_INLINE void hl_mail_drained(struct hl_mail_pair *p, uint64_t bytes)

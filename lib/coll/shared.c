@@ -206,9 +206,9 @@ const struct hl_cell *hl_shared_await(struct hl_shared *s, int place)
         fail_left_out(s, place);
         return NULL;
     }
-    if (HL_UNLIKELY(cell->err != 0 && s->err == 0)) {
-        hl_shared_fail(
-            s, hl_err_say(cell->err, "rank %d of the communicator failed", hl_shared_rank_at(s, place)));
+    int err = HL_ONCE(cell->err);
+    if (HL_UNLIKELY(err != 0 && s->err == 0)) {
+        hl_shared_fail(s, hl_err_say(err, "rank %d of the communicator failed", hl_shared_rank_at(s, place)));
     }
     return cell;
 }
@@ -373,15 +373,16 @@ void hl_shared_take_from(struct hl_shared *s, int place, uint64_t addr, uint64_t
 
 void hl_shared_take(struct hl_shared *s, int place, const struct hl_cell *cell, struct hl_data to)
 {
-    uint64_t room = (uint64_t)(to.count * to.type->size), len = HL_ONCE(cell->len),
-             n = len < room ? len : room;
+    uint64_t room = (uint64_t)(to.count * to.type->size), len = HL_ONCE(cell->len);
+    uint64_t most = room < HL_SHARED_DATA ? room : HL_SHARED_DATA, n = len < most ? len : most;
+    uint32_t kind = HL_ONCE(cell->kind);
     char *start = NULL;
 
-    if (cell->kind == HL_CELL_ADDR) {
+    if (kind == HL_CELL_ADDR) {
         hl_shared_take_from(s, place, cell->addr, len, to);
         return;
     }
-    if (HL_UNLIKELY(len > room || cell->kind == HL_CELL_PIECE)) {
+    if (HL_UNLIKELY(len > most || kind == HL_CELL_PIECE)) {
         hl_shared_fail_size(s, place, cell, room);
     }
     if (n == 0) {
@@ -397,10 +398,10 @@ void hl_shared_take(struct hl_shared *s, int place, const struct hl_cell *cell, 
 int64_t hl_shared_take_piece(struct hl_shared *s, const struct hl_cell *cell, struct hl_data data, int64_t at)
 {
     int64_t all = data.count * data.type->size, room = all - at, len = (int64_t)HL_ONCE(cell->len);
-    int64_t n = len < room ? len : room;
+    int64_t most = room < HL_SHARED_DATA ? room : HL_SHARED_DATA, n = len < most ? len : most;
     char *start;
 
-    if (len > 0 && len > room) {
+    if (len > 0 && len > most) {
         hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "more came than the %lld bytes for which there is room",
                                      (long long)all));
     }

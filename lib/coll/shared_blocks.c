@@ -145,32 +145,36 @@ static void copy_table_row(struct hl_shared *s, int root, const struct hl_cell *
 {
     struct block_entry mine;
     const char *table = cell->data;
+    uint32_t kind = HL_ONCE(cell->kind);
+    uint64_t addr = HL_ONCE(cell->addr);
 
     if (cell->len == 0) {
         return; /* the root failed */
     }
-    if (cell->kind == HL_CELL_PIECE) {
+    if (kind == HL_CELL_PIECE) {
         hl_shared_take(s, root, cell, to); /* the root took another algorithm, as its size differs */
         return;
     }
-    if (cell->addr != 0) {
-        hl_shared_read(s, root, cell->addr + (uint64_t)s->me * sizeof mine, &mine, sizeof mine);
+    if (addr != 0) {
+        hl_shared_read(s, root, addr + (uint64_t)s->me * sizeof mine, &mine, sizeof mine);
         if (s->err != 0) {
             return;
         }
     } else {
         memcpy(&mine, table + (size_t)s->me * sizeof mine, sizeof mine);
     }
-    if (cell->kind == HL_CELL_ADDR) {
+    if (kind == HL_CELL_ADDR) {
         hl_shared_take_from(s, root, mine.where, mine.len, to);
         return;
     }
-    struct hl_data from = hl_data_bytes(table + mine.where, mine.len);
+    bool in_cell = mine.where <= HL_SHARED_DATA && mine.len <= HL_SHARED_DATA - mine.where;
     int64_t room = to.count * to.type->size;
-    if ((int64_t)mine.len > room) {
+    if (!in_cell || (int64_t)mine.len > room) {
         hl_shared_fail(s, hl_coll_say_long((int64_t)mine.len, hl_shared_rank_at(s, root), room));
     }
-    copy_shared_block(s, to, from);
+    if (in_cell) {
+        copy_shared_block(s, to, hl_data_bytes(table + mine.where, mine.len));
+    }
 }
 
 void hl_shared_scatter(struct hl_shared_call *x)

@@ -159,10 +159,24 @@ START_TEST(values_that_take_turns_in_a_slot_do_not_mix)
 }
 END_TEST
 
+/* Garbage in the slot: a claimer that is none, and a value that is too long. */
+START_TEST(a_slot_that_was_written_over_holds_up_nobody)
+{
+    struct hl_kvs_cache s = new_kvs_cache(0, 1000000000);
+    s.lives = hl_boot_socket_lives;
+    hl_a64_store_relaxed(&s.slot[2].state, 5000 << 1); /* relaxed: a test's */
+    must_get(&s, 2, "ka");
+    s.slot[2].len = UINT32_MAX;
+    must_get(&s, 2, "ka");
+    ck_assert_uint_eq(asked(), 2);
+}
+END_TEST
+
 static void add_kvs_cache(TCase *tc)
 {
     tcase_add_test(tc, a_value_is_asked_for_once);
     tcase_add_test(tc, a_dead_claimer_holds_up_nobody);
+    tcase_add_test(tc, a_slot_that_was_written_over_holds_up_nobody);
     tcase_add_test(tc, values_that_take_turns_in_a_slot_do_not_mix);
 }
 

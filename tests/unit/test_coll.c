@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "coll_cases.h"
+#include "coll_cells.h"
 #include "err.h"
 #include "shape.h"
 #include "unit.h"
@@ -483,6 +484,8 @@ static Suite *coll_suite(void)
     tcase_add_test(t, a_held_schedule_runs_again);
     tcase_add_test(t, neighbours_meet_edge_by_edge);
     tcase_add_test(t, wrong_operations_and_counts_are_refused);
+    tcase_add_test(t, a_cell_has_no_more_bytes_than_it_can_hold);
+    tcase_add_test(t, a_table_of_blocks_names_bytes_of_its_cell);
     suite_add_tcase(s, t);
     return s;
 }
