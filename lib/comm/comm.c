@@ -80,8 +80,10 @@ int hl_comm_open(void)
         return err;
     }
     err = open_one(&hl_comm_world_object, MPI_COMM_WORLD, world, ctx_of(0, NUMBER_WORLD));
-    if (err == 0) {
-        err = open_one(&hl_comm_self_object, MPI_COMM_SELF, self, ctx_of(hl_job.rank, NUMBER_SELF));
+    int own = open_one(&hl_comm_self_object, MPI_COMM_SELF, self, ctx_of(hl_job.rank, NUMBER_SELF));
+    err = err != 0 ? err : own;
+    if (err != 0) {
+        hl_comm_close();
     }
     return err;
 }

@@ -163,7 +163,11 @@ static int set_up_pool(void)
         why = why != hl_err_words(HL_ERR_OTHER) ? why : hl_err_text(HL_ERR_NO_MEM);
         return hl_err_say(HL_ERR_OTHER, "no lane opens: %s", why);
     }
-    return hl_prog_register(hl_lane_poll, NULL, 1);
+    rc = hl_prog_register(hl_lane_poll, NULL, 1);
+    if (rc != 0) {
+        hl_lane_close();
+    }
+    return rc;
 }
 
 void hl_lane_threads(bool threads, int cpus)

@@ -162,10 +162,7 @@ int hl_modules_open(bool threads)
     hl_cs_open((enum hl_cs_mode)hl_conf.cs, threads);
     hl_lane_threads(threads, hl_topo_cpu_count());
     int err = hl_req_open();
-    if (err != 0) {
-        return err;
-    }
-    err = hl_match_open(board, threads);
+    err = err != 0 ? err : hl_match_open(board, threads);
     if (err != 0) {
         goto close_req;
     }

@@ -103,10 +103,12 @@ static int allocate_matcher(struct hl_matcher *m)
     m->inbox = aligned_alloc(HL_CACHELINE, m->n_inboxes * sizeof(*m->inbox));
     /* Only the pages of ranks that are talked to are touched. */
     m->peers = calloc((size_t)m->world_size, sizeof(*m->peers));
+    if (m->inbox != NULL) { /* before it may be closed again */
+        memset(m->inbox, 0, m->n_inboxes * sizeof(*m->inbox));
+    }
     if (m->near == NULL || m->inbox == NULL || m->peers == NULL) {
         return HL_ERR_NO_MEM;
     }
-    memset(m->inbox, 0, m->n_inboxes * sizeof(*m->inbox));
     for (int i = 0; i < m->node_size; i++) {
         peer_init(m, &m->near[i], m->node_world[i], i);
         hl_aptr_store_relaxed(&m->peers[m->node_world[i]],
@@ -363,7 +365,11 @@ int hl_match_open(void *board, bool threads)
     hl_match_describe_open();
     hl_prog_know_doors(&m->parts->door, sizeof *m->parts);
     hl_prog_set_door(&hl_match_part_of(m, m->node_rank)->door, arm_matcher, m);
-    return m->far_list == NULL ? 0 : hl_fab_on_open(open_ports);
+    err = m->far_list == NULL ? 0 : hl_fab_on_open(open_ports);
+    if (err != 0) {
+        hl_match_close();
+    }
+    return err;
 }
 
 bool hl_match_can_read(int node_rank)
