@@ -117,7 +117,7 @@ static void forget_job(void)
 static int open_pe(void)
 {
     /* Made from the group: the program may be creating communicators from MPI_COMM_WORLD meanwhile. */
-    int rc = hl_coll_comm_from_group(hl_comm_world_object.group, "hotlane shmem_init", &hl_shmem_comm);
+    int rc = hl_coll_comm_from_group(hl_comm_world_object.group, 0, "hotlane shmem_init", &hl_shmem_comm);
     if (rc != 0) {
         return rc;
     }
@@ -131,7 +131,7 @@ static int open_pe(void)
     }
     rc = hl_statics_open();
     rc = rc != 0 ? rc : hl_shmem_xfer_open();
-    rc = rc != 0 ? rc : hl_ctx_open();
+    rc = hl_coll_agree(hl_shmem_comm, rc != 0 ? rc : hl_ctx_open());
     rc = rc != 0 ? rc : hl_team_open();
     return hl_coll_agree(hl_shmem_comm, rc);
 }

@@ -208,7 +208,7 @@ static int open_statics_network(const struct statics_table *t)
         return all;
     }
     int rc = hl_rx_has_network() ? 0 : hl_rx_network();
-    return rc != 0 ? rc : hl_lane_open();
+    return hl_coll_agree(hl_shmem_comm, rc != 0 ? rc : hl_lane_open());
 }
 
 static int find_network_way(int i, struct network_way *out)

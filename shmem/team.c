@@ -78,10 +78,9 @@ static void find_shared(struct hl_team *t)
 static int agree_on_shared(struct hl_team *t)
 {
     int *sizes = calloc((size_t)hl_sym.n_pes, sizeof *sizes);
-    if (sizes == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for the teams of %d PEs", hl_sym.n_pes);
-    }
-    int rc = hl_coll_allgather_bytes(hl_shmem_comm, &t->size, sizeof t->size, sizes);
+    int rc = sizes != NULL ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory for the teams of %d PEs", hl_sym.n_pes);
+    rc = hl_coll_agree(hl_shmem_comm, rc);
+    rc = rc == 0 ? hl_coll_allgather_bytes(hl_shmem_comm, &t->size, sizeof t->size, sizes) : rc;
     bool same = rc == 0;
     for (int i = 0; same && i < t->size; i++) {
         same = sizes[hl_team_world_pe(t, i)] == t->size;

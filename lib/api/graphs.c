@@ -350,7 +350,8 @@ static int agree_on_graph(struct hl_comm *c, const struct known *k, struct hl_sh
     free(m.in);
     free(m.out);
     free(m.counts);
-    return err == HL_ERR_NO_MEM ? hl_err_say(err, "no memory for the edges of a graph") : err;
+    return err == HL_ERR_NO_MEM ? hl_coll_unable(c, hl_err_say(err, "no memory for the edges of a graph"))
+                                : err;
 }
 
 HL_API(MPI_Dist_graph_create);
@@ -371,6 +372,7 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
         wrong = wrong == 0 ? hl_api_get_info(info, &hints) : wrong;
         wrong = wrong == 0 ? hl_api_check_out(comm_dist_graph, "comm_dist_graph") : wrong;
         err = hl_api_first_ranks(c, wrong, c->size, &made);
+        err = err == HL_ERR_NO_MEM && wrong == 0 ? hl_coll_unable(c, err) : err;
     }
     if (err == 0) {
         err = agree_on_graph(made, &k, &shape);

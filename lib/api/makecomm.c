@@ -45,19 +45,87 @@ static int dup_now(struct extras *x, struct hl_comm **made)
     return err;
 }
 
-/* Duplicates a communicator; request NULL: the call blocks. */
-static int dup(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+/* ---- Wrong arguments that a rank may give alone. Its error is raised first, then it takes its part all the
+ * same: the others would wait for it ---- */
+
+static int give_wrong(void *wrong, struct hl_comm *made)
+{
+    (void)made;
+    return *(const int *)wrong;
+}
+
+static int refuse_dup(struct hl_comm *c, const char *func, int wrong)
+{
+    struct hl_comm *made;
+    struct hl_req *r;
+    int code = hl_api_end(c, func, wrong);
+
+    (void)hl_coll_comm_idup(c, give_wrong, &wrong, &made, &r);
+    hl_cs_out(HL_CS_call, NULL);
+    return code;
+}
+
+static int refuse_split(struct hl_comm *c, const char *func, int wrong)
+{
+    int code = hl_api_end(c, func, wrong);
+
+    hl_coll_comm_refuse(c, wrong);
+    hl_cs_out(HL_CS_call, NULL);
+    return code;
+}
+
+static int refuse_group(struct hl_comm *c, const char *func, const struct hl_coll_some *some)
+{
+    struct hl_comm *made;
+    int code = hl_api_end(c, func, some->wrong);
+
+    (void)hl_coll_comm_create_group(c, some, &made);
+    hl_cs_out(HL_CS_call, NULL);
+    return code;
+}
+
+static int refuse_inter(struct hl_comm *c, int leader, const struct hl_coll_meet *meet)
+{
+    struct hl_comm *made;
+    int code = hl_api_end(c, "MPI_Intercomm_create", meet->wrong);
+
+    (void)hl_coll_intercomm_create(c, leader, meet, &made);
+    hl_cs_out(HL_CS_call, NULL);
+    return code;
+}
+
+static int refuse_merge(struct hl_comm *c, bool high, int wrong)
+{
+    struct hl_comm *made;
+    int code = hl_api_end(c, "MPI_Intercomm_merge", wrong);
+
+    if (hl_coll_intercomm_merge(c, high, &made) == 0) {
+        hl_comm_free(made);
+    }
+    hl_cs_out(HL_CS_call, NULL);
+    return code;
+}
+
+/* ---- Duplicates and splits ---- */
+
+/* Duplicates a communicator; `later`: with a request. */
+static int dup(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request,
+               bool later)
 {
     struct hl_comm *c, *made = NULL;
     struct hl_req *r = NULL;
     int err = hl_api_enter(hl_api_get_comm(comm, &c));
     struct extras extras = {c, info};
 
-    err = err == 0 ? hl_api_check_out(newcomm, "newcomm") : err;
     if (err != 0) {
         return hl_api_leave(c, func, err);
     }
-    err = request != NULL ? hl_coll_comm_idup(c, copy_extras, &extras, &made, &r) : dup_now(&extras, &made);
+    int wrong = hl_api_check_out(newcomm, "newcomm");
+    wrong = wrong == 0 && later ? hl_api_check_out(request, "request") : wrong;
+    if (wrong != 0) {
+        return refuse_dup(c, func, wrong);
+    }
+    err = later ? hl_coll_comm_idup(c, copy_extras, &extras, &made, &r) : dup_now(&extras, &made);
     if (err != 0) {
         *newcomm = MPI_COMM_NULL;
         return hl_api_leave(c, func, err);
@@ -66,7 +134,7 @@ static int dup(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm
         hl_shape_ref(c->shape);
         made->shape = c->shape;
     }
-    if (request != NULL) {
+    if (later) {
         *request = hl_req_handle(r);
     }
     hl_api_give_comm(c, made, newcomm);
@@ -76,42 +144,25 @@ static int dup(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm
 HL_API(MPI_Comm_dup);
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
-    return dup("MPI_Comm_dup", comm, MPI_INFO_NULL, newcomm, NULL);
+    return dup("MPI_Comm_dup", comm, MPI_INFO_NULL, newcomm, NULL, false);
 }
 
 HL_API(MPI_Comm_dup_with_info);
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
-    return dup("MPI_Comm_dup_with_info", comm, info, newcomm, NULL);
-}
-
-static int idup(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
-{
-    int err = hl_api_check_out(request, "request");
-
-    return err != 0 ? hl_api_end(hl_comm_of(comm), func, err) : dup(func, comm, info, newcomm, request);
+    return dup("MPI_Comm_dup_with_info", comm, info, newcomm, NULL, false);
 }
 
 HL_API(MPI_Comm_idup);
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-    return idup("MPI_Comm_idup", comm, MPI_INFO_NULL, newcomm, request);
+    return dup("MPI_Comm_idup", comm, MPI_INFO_NULL, newcomm, request, true);
 }
 
 HL_API(MPI_Comm_idup_with_info);
 int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
-    return idup("MPI_Comm_idup_with_info", comm, info, newcomm, request);
-}
-
-/* Raises the error of this rank's wrong arguments, then tells the other ranks, which would wait. */
-static int refuse_together(struct hl_comm *c, const char *func, int wrong)
-{
-    int code = hl_api_end(c, func, wrong);
-
-    hl_coll_comm_refuse(c, wrong);
-    hl_cs_out(HL_CS_call, NULL);
-    return code;
+    return dup("MPI_Comm_idup_with_info", comm, info, newcomm, request, true);
 }
 
 HL_API(MPI_Comm_split);
@@ -126,7 +177,7 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
             wrong = hl_err_say(HL_ERR_ARG, "color %d is negative and not MPI_UNDEFINED", color);
         }
         if (wrong != 0) {
-            return refuse_together(c, "MPI_Comm_split", wrong);
+            return refuse_split(c, "MPI_Comm_split", wrong);
         }
         err = hl_coll_comm_split(c, color, key, &made);
     }
@@ -148,7 +199,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
         wrong = wrong == 0 ? hl_coll_check_subgroup(c, g) : wrong;
         wrong = wrong == 0 ? hl_api_check_out(newcomm, "newcomm") : wrong;
         if (wrong != 0) {
-            return refuse_together(c, "MPI_Comm_create", wrong);
+            return refuse_split(c, "MPI_Comm_create", wrong);
         }
         err = hl_coll_comm_create(c, g, &made);
     }
@@ -168,8 +219,13 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
     err = err == 0 ? hl_api_check_intra(c) : err;
     err = err == 0 ? hl_api_get_group(group, &g) : err;
     err = err == 0 ? hl_api_check_tag(tag) : err;
-    err = err == 0 ? hl_api_check_out(newcomm, "newcomm") : err;
-    err = err == 0 ? hl_coll_comm_create_group(c, g, tag, &made) : err;
+    if (err == 0) {
+        struct hl_coll_some some = {g, tag, hl_api_check_out(newcomm, "newcomm")};
+        if (some.wrong != 0) {
+            return refuse_group(c, "MPI_Comm_create_group", &some);
+        }
+        err = hl_coll_comm_create_group(c, &some, &made);
+    }
     if (err == 0) {
         hl_api_give_comm(c, made, newcomm);
     }
@@ -203,9 +259,12 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
     if (err == 0 && (local_leader < 0 || local_leader >= c->size)) {
         err = hl_api_bad_rank(c, local_leader);
     }
-    err = err == 0 ? hl_api_check_out(newintercomm, "newintercomm") : err;
     if (err == 0 && c->rank == local_leader) {
         get_meet(peer_comm, remote_leader, tag, &meet);
+    }
+    meet.wrong = err == 0 ? hl_api_check_out(newintercomm, "newintercomm") : 0;
+    if (meet.wrong != 0) {
+        return refuse_inter(c, local_leader, &meet);
     }
     err = err == 0 ? hl_coll_intercomm_create(c, local_leader, &meet, &made) : err;
     if (err == 0) {
@@ -221,7 +280,10 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     int err = hl_api_enter(hl_api_get_comm(intercomm, &c));
 
     err = err == 0 ? hl_api_check_inter(c) : err;
-    err = err == 0 ? hl_api_check_out(newintracomm, "newintracomm") : err;
+    int wrong = err == 0 ? hl_api_check_out(newintracomm, "newintracomm") : 0;
+    if (wrong != 0) {
+        return refuse_merge(c, high != 0, wrong);
+    }
     err = err == 0 ? hl_coll_intercomm_merge(c, high != 0, &made) : err;
     if (err == 0) {
         hl_api_give_comm(c, made, newintracomm);
@@ -273,10 +335,15 @@ int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info
     int err = hl_api_enter(get_errh(errhandler, &e));
 
     err = err == 0 ? hl_api_get_group(group, &g) : err;
-    err = err == 0 ? hl_api_get_info(info, &hints) : err;
     err = err == 0 ? hl_api_check_out(stringtag, "stringtag") : err;
-    err = err == 0 ? hl_api_check_out(newcomm, "newcomm") : err;
-    err = err == 0 ? hl_coll_comm_from_group(g, stringtag, &made) : err;
+    int wrong = err == 0 ? hl_api_get_info(info, &hints) : 0;
+    wrong = err == 0 && wrong == 0 ? hl_api_check_out(newcomm, "newcomm") : wrong;
+    if (wrong != 0) {
+        int code = give_orphan("MPI_Comm_create_from_group", wrong, NULL, e, NULL);
+        (void)hl_coll_comm_from_group(g, wrong, stringtag, &made);
+        return code;
+    }
+    err = err == 0 ? hl_coll_comm_from_group(g, 0, stringtag, &made) : err;
     if (err == 0 && made != NULL && hints != NULL) {
         err = hl_comm_set_hints(made, hints);
     }
@@ -296,9 +363,7 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
 
     err = err == 0 ? hl_api_get_group(local_group, &sides.mine) : err;
     err = err == 0 ? hl_api_get_group(remote_group, &sides.other) : err;
-    err = err == 0 ? hl_api_get_info(info, &hints) : err;
     err = err == 0 ? hl_api_check_out(stringtag, "stringtag") : err;
-    err = err == 0 ? hl_api_check_out(newintercomm, "newintercomm") : err;
     if (err == 0 && (local_leader < 0 || local_leader >= sides.mine->size || remote_leader < 0 ||
                      remote_leader >= sides.other->size)) {
         err = hl_err_say(HL_ERR_RANK, "leaders %d and %d of groups of %d and %d", local_leader, remote_leader,
@@ -306,6 +371,13 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
     }
     if (err == 0 && sides.mine->rank == MPI_UNDEFINED) {
         err = hl_err_say(HL_ERR_GROUP, "the calling process is not in the local group");
+    }
+    sides.wrong = err == 0 ? hl_api_get_info(info, &hints) : 0;
+    sides.wrong = err == 0 && sides.wrong == 0 ? hl_api_check_out(newintercomm, "newintercomm") : sides.wrong;
+    if (sides.wrong != 0) {
+        int code = give_orphan("MPI_Intercomm_create_from_groups", sides.wrong, NULL, e, NULL);
+        (void)hl_coll_intercomm_from_groups(&sides, stringtag, &made);
+        return code;
     }
     err = err == 0 ? hl_coll_intercomm_from_groups(&sides, stringtag, &made) : err;
     if (err == 0 && hints != NULL) {

@@ -128,7 +128,7 @@ static int split_unguided(struct hl_comm *c, struct hl_info *info, struct hl_com
         mine[i] = i < n ? kinds[i].instance : -1;
     }
     if (all == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for the places of %d ranks", c->size);
+        return hl_coll_unable(c, hl_err_say(HL_ERR_NO_MEM, "no memory for the places of %d ranks", c->size));
     }
     err = hl_coll_allgather_bytes(c, mine, sizeof mine, all);
     err = hl_coll_all_or_none(c, err, "splitting");
@@ -147,6 +147,9 @@ static int split_by_type(struct hl_comm *c, int split_type, int key, struct hl_i
     struct hl_comm *first = NULL;
     int err = hl_coll_comm_split(c, first_color(split_type, info), key, &first);
 
+    if (err == HL_ERR_NO_MEM && !is_enough(split_type, info)) {
+        return hl_coll_unable(c, err); /* the others wait in the next split */
+    }
     if (err != 0 || first == NULL || is_enough(split_type, info)) {
         *made = first;
         return err;

@@ -43,6 +43,18 @@ const struct hl_coll_row *hl_coll_choose(enum hl_coll what, const struct hl_coll
 /* Appends the steps of the chosen algorithm to an empty schedule. */
 int hl_coll_build(struct hl_sched *s, const struct hl_coll_call *c);
 
+/* The next tag of the call's communicator, with the kind of the operation: ranks that call different ones do
+ * not take each other's messages, so that they wait, and the watchdog tells of their calls. */
+HL_INLINE int hl_coll_tag(const struct hl_coll_call *c)
+{
+    return hl_comm_coll_tag(c->comm) ^ (int)c->what << 25;
+}
+_Static_assert(HL_COLLS <= 1 << 5, "tags have 30 bits");
+
+/* Runs a built schedule of hl_sched_take, an exchange of the library itself, and gives it back. Returns its
+ * error; without memory for this rank's part of it, hl_coll_unable. */
+int hl_coll_exchange(struct hl_sched *s);
+
 /* Block `i` of a side. */
 struct hl_data hl_coll_block(const struct hl_coll_side *side, int i);
 

@@ -259,6 +259,9 @@ static bool continue_board(struct hl_board_maker *m)
     if (!hl_sched_try(&m->exchange)) {
         return false;
     }
+    if (m->exchange.err == HL_ERR_NO_MEM) {
+        hl_coll_unable(m->comm, HL_ERR_NO_MEM);
+    }
     m->err = m->err != 0 ? m->err : m->exchange.err;
     m->death = m->death || m->exchange.err == HL_ERR_PROC_ABORTED;
     hl_sched_fini(&m->exchange);
@@ -341,8 +344,8 @@ int hl_board_begin(struct hl_comm *comm, const struct hl_board_plan *p, struct h
         free(m);
         free(b);
         free(cards);
-        /* The others wait: without memory they cannot be told. */
-        return hl_err_say(HL_ERR_NO_MEM, "no memory to exchange where %d ranks have theirs", comm->size);
+        return hl_coll_unable(
+            comm, hl_err_say(HL_ERR_NO_MEM, "no memory to exchange where %d ranks have theirs", comm->size));
     }
     memset(m, 0, offsetof(struct hl_board_maker, exchange));
     m->board = b;

@@ -52,13 +52,14 @@ struct hl_board_plan {
 
 /* Makes a board. Collective over the intracommunicator `comm`, whose members call alike. *made is NULL on all
  * members when a member has no memory for its area or its `prepare` failed, or no node has two members (both
- * are counted); and on all that live when a rank dies meanwhile. Returns the errors of the exchange, or
- * HL_ERR_NO_MEM: this member could not even begin, and the others wait. Waits with progress; not from the
- * receive thread. */
+ * are counted); and on all that live when a rank dies meanwhile. Returns the errors of the exchange. Without
+ * memory for that the job ends: a member that cannot even begin cannot tell the others, which wait. Waits
+ * with progress; not from the receive thread. */
 int hl_board_make(struct hl_comm *comm, const struct hl_board_plan *p, struct hl_board **made);
 
-/* hl_board_make for callers that may not wait. hl_board_begin, in the order of collective calls:
- * HL_ERR_NO_MEM. Then hl_board_step, by one thread at a time, until it returns true; it waits for no more
+/* hl_board_make for callers that may not wait. hl_board_begin, in the order of collective calls; it returns
+ * HL_ERR_NO_MEM to the only member of a communicator, and else 0. Then hl_board_step, by one thread at a
+ * time, until it returns true; it waits for no more
  * than peers' receive threads. Then hl_board_end, once, which frees the maker. `comm` must outlive it. */
 struct hl_board_maker;
 int hl_board_begin(struct hl_comm *comm, const struct hl_board_plan *p, struct hl_board_maker **begun);

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "algos.h"
 #include "conf.h"
 #include "err.h"
 #include "flight.h"
@@ -174,36 +175,30 @@ int hl_boxes_make(struct hl_comm *comm, struct hl_boxes **made)
 {
     struct boxes_flight *m = calloc(1, sizeof *m);
     struct hl_boxes *b = m != NULL ? allocate_boxes(comm) : NULL;
+    int err = b != NULL ? hl_flight_ready() : HL_ERR_NO_MEM;
 
-    if (b == NULL) {
+    if (err != 0) {
+        hl_boxes_drop(b);
         free(m);
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for mailboxes of %d ranks", comm->size);
+        return hl_coll_unable(comm, err);
     }
     m->flight = (struct hl_flight){.step = step_boxes, .end = land_boxes};
     m->comm = comm;
     m->boxes = b;
     b->bytes = take_boxes_area(m);
     struct hl_board_plan plan = {b->bytes != 0 ? b->bytes : HL_BOARD_NONE, m->boxes_bytes, NULL, NULL};
-    int err = hl_board_begin(comm, &plan, &m->maker);
+    err = hl_board_begin(comm, &plan, &m->maker);
     if (err != 0) {
-        goto failed;
+        hl_boxes_drop(b);
+        free(m);
+        return err;
     }
     hl_comm_ref(comm);
     hl_a32_store_relaxed(&b->refs, 2); /* relaxed: no other thread knows it yet */
     hl_a32_add_relaxed(&making, 1);    /* relaxed: a count orders nothing */
-    err = hl_flight_start(&m->flight);
-    if (err == 0) {
-        *made = b;
-        return 0;
-    }
-    hl_a32_add_relaxed(&making, UINT32_MAX); /* relaxed: a count orders nothing */
-    hl_board_end(m->maker, &b->board);
-    hl_a32_store_relaxed(&b->refs, 1); /* relaxed: no other thread knows it yet */
-    hl_comm_unref(comm);
-failed:
-    hl_boxes_drop(b);
-    free(m);
-    return err;
+    (void)hl_flight_start(&m->flight); /* its only error was ruled out by hl_flight_ready */
+    *made = b;
+    return 0;
 }
 
 void hl_boxes_drop(struct hl_boxes *b)

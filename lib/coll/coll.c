@@ -8,6 +8,8 @@
 #include "agreement.h"
 #include "algos.h"
 #include "exchange.h"
+#include "job.h"
+#include "log.h"
 #include "prog.h"
 #include "rx.h"
 #include "shared.h"
@@ -15,25 +17,48 @@
 
 #define NEWS_NS UINT64_C(2000000000) /* how long a rank waits for the launcher's news of a death */
 
+int hl_coll_unable(const struct hl_comm *comm, int err)
+{
+    char call[sizeof((struct hl_wait_desc *)NULL)->call];
+
+    if (comm->size == 1 && !hl_comm_is_inter(comm)) {
+        return err;
+    }
+    hl_hang_call(call, sizeof call);
+    hl_log(HL_LOG_ERROR, "%s: %s; the other ranks wait for this one and cannot be told: %s",
+           call[0] != '\0' ? call : "a call of the library", hl_err_text(err), hl_job_end_words());
+    hl_job_abort(1);
+}
+
+int hl_coll_exchange(struct hl_sched *s)
+{
+    const struct hl_comm *comm = s->comm;
+    int err = hl_sched_run(s);
+
+    hl_sched_give(s);
+    return err == HL_ERR_NO_MEM ? hl_coll_unable(comm, err) : err;
+}
+
 static int run_tagged(const struct hl_coll_call *call, enum hl_plane plane, int tag)
 {
     struct hl_sched *s = hl_sched_take();
 
     if (s == NULL) {
-        return HL_ERR_NO_MEM;
+        return plane == HL_PLANE_MAKE ? hl_coll_unable(call->comm, HL_ERR_NO_MEM) : HL_ERR_NO_MEM;
     }
     hl_sched_init_tagged(s, &hl_coll_net_match, call->comm, plane, tag);
-    int err = hl_coll_build(s, call);
-    if (err == 0) {
-        err = hl_sched_run(s);
+    hl_coll_build(s, call);
+    if (plane == HL_PLANE_MAKE) {
+        return hl_coll_exchange(s);
     }
+    int err = hl_sched_run(s);
     hl_sched_give(s);
     return err;
 }
 
 static int run_on(const struct hl_coll_call *call, enum hl_plane plane)
 {
-    return run_tagged(call, plane, hl_comm_coll_tag(call->comm));
+    return run_tagged(call, plane, hl_coll_tag(call));
 }
 
 int hl_coll_run(const struct hl_coll_call *call)
@@ -59,11 +84,11 @@ int hl_coll_barrier(struct hl_comm *comm)
 {
     int err;
 
-    if (hl_shared_try_barrier(comm, &err)) {
-        return err;
+    if (!hl_shared_try_barrier(comm, &err)) {
+        struct hl_coll_call call = {.what = HL_COLL_BARRIER, .comm = comm};
+        err = run_on(&call, HL_PLANE_COLL);
     }
-    struct hl_coll_call call = {.what = HL_COLL_BARRIER, .comm = comm};
-    return run_on(&call, HL_PLANE_COLL);
+    return err == HL_ERR_NO_MEM ? hl_coll_unable(comm, err) : err;
 }
 
 int hl_coll_bcast(struct hl_comm *comm, void *buf, int64_t count, struct hl_type *type, int root)
@@ -99,13 +124,11 @@ int hl_coll_allgather_local(struct hl_comm *inter, const void *mine, size_t len,
     struct hl_sched *s = hl_sched_take();
 
     if (s == NULL) {
-        return HL_ERR_NO_MEM;
+        return hl_coll_unable(inter, HL_ERR_NO_MEM);
     }
     hl_sched_init(s, &hl_coll_net_match, inter, HL_PLANE_MAKE);
     hl_build_local(s, &whole, &call);
-    int err = hl_sched_run(s);
-    hl_sched_give(s);
-    return err;
+    return hl_coll_exchange(s);
 }
 
 int hl_coll_bcast_bytes(struct hl_comm *comm, void *buf, size_t len, int root)

@@ -84,11 +84,17 @@ void hl_coll_describe(const struct hl_req *r, struct hl_wait_desc *t);
 
 /* ---- The common ones in short ---- */
 
+/* Without memory for this rank's part the job ends: hl_coll_unable. */
 int hl_coll_barrier(struct hl_comm *comm);
 /* `type` may be NULL on ranks beside the root in its group of an intercommunicator. */
 int hl_coll_bcast(struct hl_comm *comm, void *buf, int64_t count, struct hl_type *type, int root);
 
-/* ---- For the library itself, beside the user's collectives (plane HL_PLANE_MAKE), in call order too ---- */
+/* ---- For the library itself, beside the user's collectives (plane HL_PLANE_MAKE), in call order too.
+ * Without memory for this rank's part the job ends: hl_coll_unable ---- */
+
+/* Ends the job with a line that says `err`: this rank cannot take its part in an exchange of the library in
+ * which the other members of `comm` wait, and cannot tell them. Returns `err` where there are no others. */
+int hl_coll_unable(const struct hl_comm *comm, int err) HL_COLD;
 
 /* all[] gets the `len` bytes of each rank, in rank order; on an intercommunicator, of the other group's
  * ranks. */
@@ -132,7 +138,8 @@ int hl_coll_all_or_none(struct hl_comm *comm, int err, const char *what);
 int hl_coll_first_failed(struct hl_comm *comm, int code, int *rank, char text[HL_ERR_TEXT]);
 
 /* ---- New communicators. *made has one reference, the handle's; the caller sets error handler and
- * attributes. Errors come on all ranks or on none, except HL_ERR_NO_MEM. An intercommunicator gives an
+ * attributes. Errors come on all ranks or on none, except HL_ERR_NO_MEM, after which no other rank waits:
+ * without memory to take part at all the job ends (hl_coll_unable). An intercommunicator gives an
  * intercommunicator. ---- */
 
 /* MPI_Comm_dup, without attributes. */
@@ -161,21 +168,29 @@ int hl_coll_check_subgroup(const struct hl_comm *comm, const struct hl_group *gr
 /* MPI_Comm_create, with a group that hl_coll_check_subgroup accepts: *made is NULL for ranks outside. */
 int hl_coll_comm_create(struct hl_comm *comm, struct hl_group *group, struct hl_comm **made);
 
-/* MPI_Comm_create_group: the members of `group` call it; others get NULL at once. HL_ERR_GROUP. */
-int hl_coll_comm_create_group(struct hl_comm *comm, struct hl_group *group, int tag, struct hl_comm **made);
+/* MPI_Comm_create_group: the members of `group` call it; others get NULL at once. HL_ERR_GROUP. `wrong`: the
+ * error of this rank's other arguments, or 0: then neither this rank nor those that hear of the new
+ * communicator through it get one, and none of them waits. */
+struct hl_coll_some {
+    struct hl_group *group;
+    int tag, wrong;
+};
+int hl_coll_comm_create_group(struct hl_comm *comm, const struct hl_coll_some *some, struct hl_comm **made);
 
 /* MPI_Comm_create_from_group: the members of `group` call it. */
-int hl_coll_comm_from_group(struct hl_group *group, const char *string, struct hl_comm **made);
+int hl_coll_comm_from_group(struct hl_group *group, int wrong, const char *string, struct hl_comm **made);
 
 /* How the leader of a group finds the other leader: a communicator that holds both, the other's rank there, a
  * tag. */
 struct hl_coll_meet {
     struct hl_comm *peer;
     int leader, tag;
-    int err; /* an error in these arguments, of which the other ranks are told */
+    int err;   /* an error in these arguments, of which the other ranks are told */
+    int wrong; /* one in arguments that every rank gives: a leader's is told to the other leader, too */
 };
 
-/* MPI_Intercomm_create: `meet` matters only on rank `leader` of `local`. HL_ERR_COMM: the groups overlap. */
+/* MPI_Intercomm_create: `meet` matters only on rank `leader` of `local`, but for `wrong`. HL_ERR_COMM: the
+ * groups overlap. */
 int hl_coll_intercomm_create(struct hl_comm *local, int leader, const struct hl_coll_meet *meet,
                              struct hl_comm **made);
 
@@ -183,6 +198,7 @@ int hl_coll_intercomm_create(struct hl_comm *local, int leader, const struct hl_
 struct hl_coll_sides {
     struct hl_group *mine, *other;
     int leader, other_leader;
+    int wrong; /* the error of this rank's other arguments, or 0 */
 };
 int hl_coll_intercomm_from_groups(const struct hl_coll_sides *sides, const char *string,
                                   struct hl_comm **made);

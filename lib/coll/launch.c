@@ -116,7 +116,7 @@ static void land_launch(struct hl_flight *f)
 
 static int prepare_schedule(struct launch *l, const struct hl_coll_call *call, enum hl_plane plane)
 {
-    hl_sched_init(&l->sched, &hl_coll_net_match, call->comm, plane);
+    hl_sched_init_tagged(&l->sched, &hl_coll_net_match, call->comm, plane, hl_coll_tag(call));
     int err = build(l, call);
 
     if (err != 0) {
@@ -140,7 +140,7 @@ static int prepare_exchange(struct launch *l, const struct hl_coll_call *call)
         return 0; /* prepare_schedule takes the tag */
     }
     if (err == 0) {
-        how.tag = l->tag = hl_comm_coll_tag(call->comm);
+        how.tag = l->tag = hl_coll_tag(call);
         err = hl_exchange_new(call, &how, &l->exchange);
     }
     if (err != 0 && l->again) {

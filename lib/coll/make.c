@@ -15,7 +15,7 @@
 struct dup {
     struct hl_flight flight; /* only for idup, as is `request` */
     struct hl_req *request;
-    bool unwanted; /* it is made only because the others need this rank */
+    int err; /* this rank's own: it takes part only because the others need it */
     struct hl_comm *parent, *made;
     struct hl_sched sched;
     struct {
@@ -35,7 +35,7 @@ static int make_empty(const struct hl_comm *parent, struct hl_comm **made)
     return err != 0 ? err : hl_comm_make_inter(local, parent->peers, 0, made);
 }
 
-static int begin_dup(struct dup *d, struct hl_comm *parent)
+static void begin_dup(struct dup *d, struct hl_comm *parent)
 {
     struct hl_coll_call call = {.what = HL_COLL_BCAST, .comm = parent};
 
@@ -44,10 +44,8 @@ static int begin_dup(struct dup *d, struct hl_comm *parent)
         d->ids[0].ctx = hl_comm_ctx_new();
         d->ids[0].local = hl_comm_is_inter(parent) ? hl_comm_ctx_new() : 0;
     }
-    int err = make_empty(parent, &d->made);
-    if (err != 0) {
-        return err;
-    }
+    d->made = NULL;
+    d->err = make_empty(parent, &d->made);
     hl_sched_init(&d->sched, &hl_coll_net_match, parent, HL_PLANE_MAKE);
     if (hl_comm_is_inter(parent)) {
         hl_build_agree(&d->sched, &call, d->ids, sizeof d->ids[0]);
@@ -56,7 +54,6 @@ static int begin_dup(struct dup *d, struct hl_comm *parent)
             (struct hl_coll_side){.buf = d->ids, .count = sizeof d->ids[0].ctx, .type = hl_type_of(MPI_BYTE)};
         hl_coll_build(&d->sched, &call);
     }
-    return 0;
 }
 
 static int end_dup(struct dup *d)
@@ -64,6 +61,10 @@ static int end_dup(struct dup *d)
     int err = d->sched.err;
 
     hl_sched_fini(&d->sched);
+    if (err == HL_ERR_NO_MEM) {
+        return hl_coll_unable(d->parent, err);
+    }
+    err = d->err != 0 ? d->err : err;
     if (err != 0) {
         return err;
     }
@@ -78,16 +79,17 @@ static int end_dup(struct dup *d)
 int hl_coll_comm_dup(struct hl_comm *comm, struct hl_comm **made)
 {
     struct dup *d = aligned_alloc(_Alignof(struct dup), sizeof *d);
-    int err = d != NULL ? begin_dup(d, comm) : hl_err_say(HL_ERR_NO_MEM, "no memory for a communicator");
 
+    if (d == NULL) {
+        return hl_coll_unable(comm, hl_err_say(HL_ERR_NO_MEM, "no memory for a communicator"));
+    }
+    begin_dup(d, comm);
+    hl_sched_run(&d->sched);
+    int err = end_dup(d);
     if (err == 0) {
-        hl_sched_run(&d->sched);
-        err = end_dup(d);
-        if (err != 0) {
-            hl_comm_free(d->made);
-        } else {
-            *made = d->made;
-        }
+        *made = d->made;
+    } else if (d->made != NULL) {
+        hl_comm_free(d->made);
     }
     free(d);
     return err;
@@ -104,11 +106,11 @@ static void land_dup(struct hl_flight *f)
     struct hl_req *r = d->request;
     int err = end_dup(d);
 
-    /* After an error it stays without contexts: the user has its handle, and frees it. */
-    if (err != 0) {
+    /* After an error it stays without contexts: the user has its handle, and frees it. Of a rank's own error
+     * the call has told, and given no handle. */
+    if (err != 0 && d->err == 0) {
         hl_req_fail(r, err);
-    }
-    if (d->unwanted) {
+    } else if (d->err != 0 && d->made != NULL) {
         hl_comm_free(d->made);
     }
     hl_comm_unref(d->parent);
@@ -121,39 +123,32 @@ int hl_coll_comm_idup(struct hl_comm *comm, hl_coll_fill_fn *fill, void *arg, st
 {
     struct dup *d = aligned_alloc(_Alignof(struct dup), sizeof *d);
     struct hl_req *r = hl_req_new(HL_REQ_COLL);
-    int err = d == NULL || r == NULL ? hl_err_say(HL_ERR_NO_MEM, "no memory for a nonblocking dup") : 0;
+    int err = d == NULL || r == NULL ? hl_err_say(HL_ERR_NO_MEM, "no memory for a nonblocking dup")
+                                     : hl_flight_ready();
 
-    err = err == 0 ? begin_dup(d, comm) : err;
     if (err != 0) {
-        goto failed;
+        free(d);
+        if (r != NULL) {
+            hl_req_free(r);
+        }
+        return hl_coll_unable(comm, err);
     }
+    begin_dup(d, comm);
     struct hl_comm *empty = d->made;
-    int wrong = fill(arg, empty);
+    d->err = d->err == 0 ? fill(arg, empty) : d->err;
+    int wrong = d->err;
     d->flight = (struct hl_flight){.step = step_dup, .end = land_dup};
     d->request = r;
-    d->unwanted = wrong != 0;
     r->ctx = comm->ctx;
     hl_comm_ref(comm);
-    err = hl_flight_start(&d->flight);
-    if (err == 0 && wrong != 0) {
+    (void)hl_flight_start(&d->flight); /* its only error was ruled out by hl_flight_ready */
+    if (wrong != 0) {
         hl_req_orphan(r);
         return wrong;
     }
-    if (err == 0) {
-        *made = empty;
-        *request = r;
-        return 0;
-    }
-    hl_comm_unref(comm);
-    hl_sched_fini(&d->sched);
-    hl_attr_delete_all(&empty->attrs, empty->handle);
-    hl_comm_free(empty);
-failed:
-    free(d);
-    if (r != NULL) {
-        hl_req_free(r);
-    }
-    return err;
+    *made = empty;
+    *request = r;
+    return 0;
 }
 
 /* ---- Split ---- */
@@ -261,7 +256,7 @@ static int split_comm(struct hl_comm *comm, int wrong, int color, int key, struc
     int err;
 
     if (votes == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory to split %zu ranks", all);
+        return hl_coll_unable(comm, hl_err_say(HL_ERR_NO_MEM, "no memory to split %zu ranks", all));
     }
     if (hl_comm_is_inter(comm)) {
         err = hl_coll_allgather_local(comm, &mine, sizeof mine, votes);
@@ -321,46 +316,56 @@ int hl_coll_comm_create(struct hl_comm *comm, struct hl_group *group, struct hl_
 
 /* ---- By the members of a group only ---- */
 
-/* Broadcasts a number from the group's rank 0 by a binomial tree. Messages go over `comm`, with the user's
- * tag. */
-static int hand_down(const struct hl_comm *comm, const struct hl_group *group, int tag, uint64_t *number)
+/* What goes down the tree: a context, or an error in whose subtree nobody gets a communicator. */
+struct handed {
+    uint64_t ctx;
+    int64_t err;
+};
+
+/* Broadcasts what the group's rank 0 has by a binomial tree. A rank with an error hands down that instead.
+ * Messages go over `comm`, with the user's tag. */
+static int hand_down(const struct hl_comm *comm, const struct hl_group *group, int tag, struct handed *mine)
 {
     int me = group->rank, low = me == 0 ? hl_pow2_below(group->size) * 2 : me & -me;
-    struct hl_data data = hl_data_bytes(number, sizeof *number);
+    struct hl_data out = hl_data_bytes(mine, sizeof *mine);
+    struct handed dropped;
+    struct hl_data in = mine->err == 0 ? out : hl_data_bytes(&dropped, sizeof dropped);
     struct hl_sched *s = hl_sched_take();
 
     if (s == NULL) {
-        return HL_ERR_NO_MEM;
+        return hl_coll_unable(comm, HL_ERR_NO_MEM);
     }
     hl_sched_init_tagged(s, &hl_coll_net_match, comm, HL_PLANE_TAGGED, tag);
     if (me != 0) {
-        hl_sched_recv(s, hl_group_rank(comm->group, hl_group_world(group, me - low)), data);
+        hl_sched_recv(s, hl_group_rank(comm->group, hl_group_world(group, me - low)), in);
         hl_sched_wait(s);
     }
     for (int far = low / 2; far > 0; far /= 2) {
         if (me + far < group->size) {
-            hl_sched_send(s, hl_group_rank(comm->group, hl_group_world(group, me + far)), data);
+            hl_sched_send(s, hl_group_rank(comm->group, hl_group_world(group, me + far)), out);
         }
     }
-    int err = hl_sched_run(s);
-    hl_sched_give(s);
-    return err;
+    return hl_coll_exchange(s);
 }
 
-int hl_coll_comm_create_group(struct hl_comm *comm, struct hl_group *group, int tag, struct hl_comm **made)
+int hl_coll_comm_create_group(struct hl_comm *comm, const struct hl_coll_some *some, struct hl_comm **made)
 {
-    uint64_t ctx = group->rank == 0 ? hl_comm_ctx_new() : 0;
+    struct hl_group *group = some->group;
+    struct handed mine = {.ctx = group->rank == 0 ? hl_comm_ctx_new() : 0, .err = some->wrong};
     int err = hl_coll_check_subgroup(comm, group);
 
     *made = NULL;
     if (err != 0 || group->rank == MPI_UNDEFINED) {
-        return err;
+        return err != 0 ? err : some->wrong;
     }
-    err = hand_down(comm, group, tag, &ctx);
-    return err != 0 ? err : hl_comm_make(group, ctx, made);
+    err = hand_down(comm, group, some->tag, &mine);
+    if (some->wrong == 0 && err == 0 && mine.err != 0) {
+        err = hl_err_say((int)mine.err, "another rank of the group gave a wrong argument");
+    }
+    return some->wrong != 0 ? some->wrong : err != 0 ? err : hl_comm_make(group, mine.ctx, made);
 }
 
-int hl_coll_comm_from_group(struct hl_group *group, const char *string, struct hl_comm **made)
+int hl_coll_comm_from_group(struct hl_group *group, int wrong, const char *string, struct hl_comm **made)
 {
     struct hl_comm meet = {.ctx = hl_comm_ctx_named(group, string),
                            .rank = group->rank,
@@ -369,5 +374,5 @@ int hl_coll_comm_from_group(struct hl_group *group, const char *string, struct h
                            .peers = group,
                            .n_peers = group->size};
 
-    return hl_coll_comm_create_group(&meet, group, 0, made);
+    return hl_coll_comm_create_group(&meet, &(struct hl_coll_some){group, 0, wrong}, made);
 }

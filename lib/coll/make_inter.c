@@ -18,14 +18,12 @@ static int meet_leader(const struct hl_coll_meet *meet, struct hl_data out, stru
     struct hl_sched *s = hl_sched_take();
 
     if (s == NULL) {
-        return HL_ERR_NO_MEM;
+        return hl_coll_unable(meet->peer, HL_ERR_NO_MEM);
     }
     hl_sched_init_tagged(s, &hl_coll_net_match, meet->peer, HL_PLANE_TAGGED, meet->tag);
     hl_sched_recv(s, meet->leader, in);
     hl_sched_send(s, meet->leader, out);
-    int err = hl_sched_run(s);
-    hl_sched_give(s);
-    return err;
+    return hl_coll_exchange(s);
 }
 
 /* What a leader tells the other one; then its group gets the result of both. */
@@ -54,18 +52,17 @@ static void lead_group(const struct hl_comm *local, const struct hl_coll_meet *m
     int err = meet->err;
 
     if (err == 0) {
-        mine.err = world == NULL ? HL_ERR_NO_MEM : 0;
+        mine.err = world == NULL ? HL_ERR_NO_MEM : meet->wrong;
         err = meet_leader(meet, hl_data_bytes(&mine, sizeof mine), hl_data_bytes(theirs, sizeof *theirs));
         err = err != 0 ? err : mine.err != 0 ? mine.err : theirs->err;
     }
     if (err == 0) {
         *their_world = malloc((size_t)theirs->size * sizeof(int));
-        err =
-            *their_world == NULL ? hl_err_say(HL_ERR_NO_MEM, "no memory for a group of %d", theirs->size) : 0;
-    }
-    if (err == 0) {
-        err = meet_leader(meet, hl_data_bytes(world, (size_t)local->size * sizeof(int)),
-                          hl_data_bytes(*their_world, (size_t)theirs->size * sizeof(int)));
+        err = *their_world == NULL
+                  ? hl_coll_unable(meet->peer,
+                                   hl_err_say(HL_ERR_NO_MEM, "no memory for a group of %d", theirs->size))
+                  : meet_leader(meet, hl_data_bytes(world, (size_t)local->size * sizeof(int)),
+                                hl_data_bytes(*their_world, (size_t)theirs->size * sizeof(int)));
     }
     if (mine.ctx < theirs->ctx) {
         theirs->ctx = mine.ctx;
@@ -91,25 +88,25 @@ static int check_disjoint(const struct hl_group *a, const struct hl_group *b, in
     return err;
 }
 
-/* Duplicates my group's communicator, and makes the intercommunicator. */
+static const char making[] = "making the intercommunicator";
+
+/* Duplicates my group's communicator, and makes the intercommunicator; `err`: of the last exchange here. */
 static int make_inter(struct hl_comm *local, const int *their_world, const struct group_hello *theirs,
-                      struct hl_comm **made)
+                      int err, struct hl_comm **made)
 {
     struct hl_group *other = NULL;
     struct hl_comm *own;
-    int err = hl_group_make(their_world, theirs->size, &other);
 
-    if (err != 0) {
-        return err;
-    }
-    err = check_disjoint(local->group, other, HL_ERR_COMM);
+    err = err == 0 ? hl_group_make(their_world, theirs->size, &other) : err;
+    err = err == 0 ? check_disjoint(local->group, other, HL_ERR_COMM) : err;
+    err = hl_coll_all_or_none(local, err, making);
     err = err == 0 ? hl_coll_comm_dup(local, &own) : err;
     err = err == 0 ? hl_comm_make_inter(own, other, theirs->ctx, made) : err;
-    hl_group_unref(other);
+    if (other != NULL) {
+        hl_group_unref(other);
+    }
     return err;
 }
-
-static const char making[] = "making the intercommunicator";
 
 int hl_coll_intercomm_create(struct hl_comm *local, int leader, const struct hl_coll_meet *meet,
                              struct hl_comm **made)
@@ -121,7 +118,9 @@ int hl_coll_intercomm_create(struct hl_comm *local, int leader, const struct hl_
         lead_group(local, meet, &theirs, &world);
     }
     int err = hl_coll_bcast_bytes(local, &theirs, sizeof theirs, leader);
-    if (err == 0 && theirs.err != 0) {
+    if (err == 0 && theirs.err == 0) {
+        err = meet->wrong;
+    } else if (err == 0) {
         err = local->rank == leader
                   ? theirs.err
                   : hl_err_say(theirs.err, "the leader, rank %d, could not reach the other group", leader);
@@ -133,9 +132,8 @@ int hl_coll_intercomm_create(struct hl_comm *local, int leader, const struct hl_
     err = hl_coll_all_or_none(local, err, making);
     if (err == 0) {
         err = hl_coll_bcast_bytes(local, world, (size_t)theirs.size * sizeof *world, leader);
-        err = hl_coll_all_or_none(local, err, making);
+        err = make_inter(local, world, &theirs, err, made);
     }
-    err = err == 0 ? make_inter(local, world, &theirs, made) : err;
     free(world);
     return err;
 }
@@ -145,31 +143,29 @@ int hl_coll_intercomm_from_groups(const struct hl_coll_sides *sides, const char 
 {
     int leaders[2] = {hl_group_world(sides->mine, sides->leader),
                       hl_group_world(sides->other, sides->other_leader)};
-    struct hl_coll_meet meet = {.leader = leaders[0] < leaders[1] ? 1 : 0};
+    struct hl_coll_meet meet = {.leader = leaders[0] < leaders[1] ? 1 : 0, .wrong = sides->wrong};
     struct hl_group *pair = NULL;
-    struct hl_comm *local = NULL, both = {0};
+    struct hl_comm *local = NULL, both = {.n_peers = 2};
     /* else leaders would wait for themselves */
     int err = check_disjoint(sides->mine, sides->other, HL_ERR_GROUP);
 
-    err = err == 0 ? hl_coll_comm_from_group(sides->mine, string, &local) : err;
-    if (err != 0) {
-        return err;
-    }
+    err = err == 0 ? hl_coll_comm_from_group(sides->mine, 0, string, &local) : err;
     if (leaders[0] > leaders[1]) {
         leaders[0] = leaders[1];
         leaders[1] = hl_group_world(sides->mine, sides->leader);
     }
-    err = hl_group_make(leaders, 2, &pair);
-    if (err == 0) {
-        both = (struct hl_comm){.ctx = hl_comm_ctx_named(pair, string),
-                                .rank = pair->rank,
-                                .group = pair,
-                                .peers = pair,
-                                .n_peers = 2};
-        meet.peer = &both;
-        err = hl_coll_intercomm_create(local, sides->leader, &meet, made);
-        hl_group_unref(pair);
+    err = err == 0 ? hl_group_make(leaders, 2, &pair) : err;
+    if (err != 0) {
+        return err == HL_ERR_NO_MEM ? hl_coll_unable(&both, err) : err;
     }
+    both = (struct hl_comm){.ctx = hl_comm_ctx_named(pair, string),
+                            .rank = pair->rank,
+                            .group = pair,
+                            .peers = pair,
+                            .n_peers = 2};
+    meet.peer = &both;
+    err = hl_coll_intercomm_create(local, sides->leader, &meet, made);
+    hl_group_unref(pair);
     hl_comm_free(local);
     return err;
 }
@@ -184,12 +180,11 @@ int hl_coll_intercomm_merge(struct hl_comm *inter, bool high, struct hl_comm **m
     struct hl_sched *s = hl_sched_take();
 
     if (s == NULL) {
-        return HL_ERR_NO_MEM;
+        return hl_coll_unable(inter, HL_ERR_NO_MEM);
     }
     hl_sched_init(s, &hl_coll_net_match, inter, HL_PLANE_MAKE);
     hl_build_agree(s, &call, ids, sizeof ids[0]);
-    int err = hl_sched_run(s);
-    hl_sched_give(s);
+    int err = hl_coll_exchange(s);
     if (err != 0) {
         return err;
     }

@@ -156,20 +156,29 @@ static struct card *find(int peer, int *rc)
     return c;
 }
 
-int hl_fab_cards_exchange(void)
+/* Meets the other ranks, also with an error of this one: they wait for it at the launcher. */
+static int meet(int rc)
 {
+    int lost = hl_boot_fence();
+    return rc != 0 ? rc : lost;
+}
+
+static int publish_card(void)
+{
+    char key[24];
+    cards = cards != NULL ? cards : calloc((size_t)hl_job.size, sizeof *cards);
     if (cards == NULL) {
-        cards = calloc((size_t)hl_job.size, sizeof *cards);
-        if (cards == NULL) {
-            return hl_err_say(HL_ERR_NO_MEM, "no memory for the cards of %d ranks", hl_job.size);
-        }
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the cards of %d ranks", hl_job.size);
     }
     mine.eager = hl_fab.eager;
     mine.atomic_hash = hl_fab.atomic_hash;
     memcpy(mine.provider, hl_fab.provider, sizeof mine.provider);
-    char key[24];
-    int rc = hl_boot_put(key_of("hl-card", key), &mine, offsetof(struct card, parts) + mine_used);
-    rc = rc == 0 ? hl_boot_fence() : rc;
+    return hl_boot_put(key_of("hl-card", key), &mine, offsetof(struct card, parts) + mine_used);
+}
+
+int hl_fab_cards_exchange(int rc)
+{
+    rc = meet(rc == 0 ? publish_card() : rc);
     /* Each rank compares with the next one only: if any two ranks differ, some rank differs from its next. */
     if (rc == 0 && hl_job.size > 1) {
         (void)find((hl_job.rank + 1) % hl_job.size, &rc);
@@ -233,6 +242,7 @@ static int judge(uint64_t identity)
 
 int hl_fab_survey(void)
 {
+    generation++;
     if (hl_job.node_size == hl_job.size) {
         hl_fab.loopback = true;
         return 0;
@@ -240,11 +250,11 @@ int hl_fab_survey(void)
     char key[24];
     uint64_t identity = loopback_identity();
     int rc = hl_boot_put(key_of("hl-machine", key), &identity, sizeof identity);
-    rc = rc == 0 ? hl_boot_fence() : rc;
+    rc = meet(rc);
     if (rc == 0 && hl_job.rank == 0) {
         rc = judge(identity);
     }
-    rc = rc == 0 ? hl_boot_fence() : rc;
+    rc = meet(rc);
     uint8_t same = 0;
     size_t len = 0;
     rc = rc == 0 ? hl_boot_get(0, key_of("hl-alike", key), &same, sizeof same, &len) : rc;
@@ -263,5 +273,4 @@ void hl_fab_cards_forget(void)
     cards = NULL;
     memset(&mine, 0, sizeof mine);
     mine_used = 0;
-    generation++;
 }

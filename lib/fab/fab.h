@@ -259,8 +259,9 @@ int hl_fab_survey(void);
 
 /* Publishes this rank's card, waits until all ranks have published theirs (boot fence), and compares it with
  * the next rank's. HL_ERR_OTHER with a text that names both where peers do not agree on what they must agree
- * on; HL_ERR_NO_MEM; errors of boot. Collective over the job, once. */
-int hl_fab_cards_exchange(void);
+ * on; HL_ERR_NO_MEM; errors of boot. Collective over the job, once: a rank that has no card calls it as well,
+ * with its error `rc`, which it returns; the rank before it finds no card. */
+int hl_fab_cards_exchange(int rc);
 
 /* Sets *data and *len to a part of a peer's card. The card is fetched through boot with its first use (that
  * takes a lock and a round trip to the launcher, so do not hold a lease), and kept until the network closes.

@@ -17,7 +17,7 @@ static int sum_below(struct hl_comm *comm, int64_t mine, int64_t *below)
     *below = 0;
     int err = hl_coll_run(&call);
     *below = comm->rank == 0 ? 0 : *below;
-    return err;
+    return err == HL_ERR_NO_MEM ? hl_coll_unable(comm, err) : err;
 }
 
 /* Sums that are too large wrap: then a rank below has a place beyond all files, and all are refused. */

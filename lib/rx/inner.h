@@ -106,7 +106,7 @@ struct hl_rx_answers {
 void hl_rx_unpack(const struct hl_wire_head *head, struct hl_rx_answers *a);
 
 /* ---- network side (net.c) ---- */
-int hl_rx_net_open(void);       /* opens endpoint, buffers, registrations, card; called by hl_rx_network */
+int hl_rx_net_open(void);       /* opens libfabric, endpoint, buffers, registrations, card */
 int hl_rx_net_poll(void);       /* reads the queue, sends waiting messages; returns how many moved */
 bool hl_rx_net_may_sleep(void); /* true when the queue's descriptor will wake the thread, or there is none */
 bool hl_rx_net_waits(void);     /* true: poll again soon: messages wait, or there is no descriptor */

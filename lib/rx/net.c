@@ -532,8 +532,13 @@ static int listen_to_all(void)
 
 int hl_rx_net_open(void)
 {
-    int rc = hl_fab_ep_open(HL_FAB_RX, &ep);
+    int rc = hl_fab_open();
     if (rc != 0) {
+        return rc;
+    }
+    rc = hl_fab_ep_open(HL_FAB_RX, &ep);
+    if (rc != 0) {
+        hl_fab_close();
         return rc;
     }
     hl_rx_sends_open(&ep);
@@ -542,6 +547,7 @@ int hl_rx_net_open(void)
     rc = rc == 0 ? publish() : rc;
     if (rc != 0) {
         hl_rx_net_close();
+        hl_fab_close();
     }
     return rc;
 }

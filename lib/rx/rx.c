@@ -539,10 +539,9 @@ int hl_rx_start(void)
     return rc;
 }
 
-static int open_receive_side(void)
+/* What a rank does alone before all ranks exchange their cards. */
+static int open_receive_endpoint(int rc)
 {
-    int rc = hl_fab_survey();
-    rc = rc == 0 ? hl_fab_open() : rc;
     rc = rc == 0 ? hl_rx_net_open() : rc;
     if (rc != 0) {
         return rc;
@@ -554,20 +553,18 @@ static int open_receive_side(void)
     rc = rc == 0 ? add_fd(hl_rx.timer, 0) : rc;
     rc = rc == 0 ? hl_rx_start() : rc;
     hl_rx_kick();
-    rc = rc == 0 ? hl_fab_run_on_open() : rc;
-    rc = rc == 0 ? hl_fab_cards_exchange() : rc;
-    /* release: publishes the cards; pairs with the acquire in hl_rx_has_cards. */
-    hl_a32_store_release(&hl_rx.has_cards, rc == 0);
-    if (rc == 0) {
-        hl_rx_alive_open();
-    }
-    return rc;
+    return rc == 0 ? hl_fab_run_on_open() : rc;
 }
 
 int hl_rx_network(void)
 {
     if (network_result == 1) {
-        network_result = open_receive_side();
+        network_result = hl_fab_cards_exchange(open_receive_endpoint(hl_fab_survey()));
+        /* release: publishes the cards; pairs with the acquire in hl_rx_has_cards. */
+        hl_a32_store_release(&hl_rx.has_cards, network_result == 0);
+        if (network_result == 0) {
+            hl_rx_alive_open();
+        }
     }
     return network_result;
 }

@@ -183,6 +183,19 @@ static void bcast(void)
     MPI_Bcast(&number, 1, MPI_INT, 1, MPI_COMM_WORLD);
 }
 
+/* Each in another call of the communicator; so far none of them has shared memory. */
+static void unlike(void)
+{
+    MPI_Comm c;
+    MPI_Comm_dup(MPI_COMM_WORLD, &c);
+    MPI_Comm_set_name(c, "the ring");
+    if (me == 0) {
+        MPI_Bcast(&number, 1, MPI_INT, 1, c);
+    } else {
+        MPI_Barrier(c);
+    }
+}
+
 static void reduce(void)
 {
     MPI_Reduce(&other, &number, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -325,6 +338,7 @@ static const struct scene {
     {"threads", threads, true},
     {"named", named, true},
     {"barrier_later", barrier_later, true},
+    {"unlike", unlike, true},
     {"flush", flush, true},
     {"mprobe", mprobe, false},
     {"wait", wait_one, false},

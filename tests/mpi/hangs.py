@@ -57,6 +57,7 @@ MPI = {
     "ring": Scene(*[f"MPI_Recv: {WORLD}, source {p}, tag 14; for rank {p}$" for p in [*range(1, 20), 0]], ranks=20, circle=RING, ways=("near",)),
     "threads": Scene(*[rf"MPI_Recv: {WORLD}, source {p}, tag 1[56]; for rank {p}$" for p in (1, 0)]),
     "named": against("MPI_Barrier: communicator the ring; for rank 1"),
+    "unlike": Scene("MPI_Bcast: communicator the ring; for rank 1$", "MPI_Barrier: communicator the ring; for rank 0$"),
     "barrier_later": against(f"MPI_Barrier: {WORLD}; for rank 1"),
     "flush": Scene(r"MPI_Win_flush: window the window, \d+ operations? on lane \d+ to end; for rank 1$", circle=False, ways=("net",)),
     "mprobe": against(f"MPI_Mprobe: {WORLD}, source 1, any tag; for rank 1"),

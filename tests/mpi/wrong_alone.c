@@ -118,6 +118,45 @@ static void communicators(void)
     MPI_Group_free(&world);
 }
 
+/* The rank that is wrong gets its error. Others that hear of it, too; or they have a communicator. */
+static void ends(int code, MPI_Comm *made, const char *call)
+{
+    int class = class_of(code), wrong = me == odd;
+    CHECK(class == MPI_ERR_ARG || (!wrong && class == MPI_SUCCESS), "%s: class %d", call, class);
+    if (class == MPI_SUCCESS) {
+        MPI_Comm_free(made);
+    }
+}
+
+/* No place for the result. */
+static void nowhere(void)
+{
+    MPI_Comm made, half, both, *out = me == odd ? NULL : &made;
+    MPI_Request request, *r = me == odd ? NULL : &request;
+    MPI_Group all;
+    int low = me < ranks / 2;
+    ends(MPI_Comm_dup(MPI_COMM_WORLD, out), &made, "dup");
+    int code = MPI_Comm_idup(MPI_COMM_WORLD, &made, r);
+    if (me != odd) {
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    ends(code, &made, "idup");
+    MPI_Comm_group(MPI_COMM_WORLD, &all);
+    ends(MPI_Comm_create_group(MPI_COMM_WORLD, all, 3, out), &made, "create_group");
+    ends(MPI_Comm_create_from_group(all, "wrong", MPI_INFO_NULL, MPI_ERRORS_RETURN, out), &made,
+         "from_group");
+    MPI_Group_free(&all);
+    MPI_Comm_split(MPI_COMM_WORLD, low, 0, &half);
+    MPI_Comm_set_errhandler(half, MPI_ERRORS_RETURN);
+    ends(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? ranks / 2 : 0, 4, out), &made,
+         "intercomm_create");
+    CHECK(MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, low ? ranks / 2 : 0, 4, &both) == MPI_SUCCESS,
+          "inter");
+    ends(MPI_Intercomm_merge(both, low, out), &made, "merge");
+    MPI_Comm_free(&both);
+    MPI_Comm_free(&half);
+}
+
 /* Groups that differ between ranks: each gets its own, in its own order. */
 static void create_apart(void)
 {
@@ -145,6 +184,7 @@ int main(int argc, char **argv)
         free_with_attribute();
         create();
         communicators();
+        nowhere();
         create_apart();
     }
     return verdict("wrong_alone");
