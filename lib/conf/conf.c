@@ -73,39 +73,79 @@ static bool is_set_in_env(char *const *env, const char *pair)
     return false;
 }
 
-void hl_conf_with_env(const char *const *extra, void (*fn)(void *), void *arg)
+/* A call of hl_conf_with_env that has not returned. */
+struct lender {
+    const char *const *extra;
+    struct lender *next;
+};
+
+static struct hl_mutex env_lock = HL_MUTEX_INIT;
+static struct lender *lenders HL_GUARDED_BY(env_lock);
+static char **users HL_GUARDED_BY(env_lock); /* the environment without what lenders add, */
+static char **lent HL_GUARDED_BY(env_lock);  /* and with it; */
+static char **kept HL_GUARDED_BY(env_lock);  /* every array that was made */
+
+static size_t count_pairs(char *const *env)
 {
-    char **before = environ;
-    size_t count = 0, more = 0;
-    while (before != NULL && before[count] != NULL) {
+    size_t count = 0;
+    while (env != NULL && env[count] != NULL) {
         count++;
     }
-    while (extra[more] != NULL) {
-        more++;
+    return count;
+}
+
+/* Makes an environment of the user's and what the lenders add. A new array instead of setenv: readers in
+ * other threads always have a whole one. For their sake it is never freed; leak checkers find it by a chain
+ * through the slot in front. Without memory the environment stays as it is. */
+static void lend_env(void) HL_REQUIRES(env_lock)
+{
+    size_t count = count_pairs(users), most = count + 2;
+    for (const struct lender *l = lenders; l != NULL; l = l->next) {
+        most += count_pairs((char *const *)(uintptr_t)l->extra);
     }
-    /* A new array instead of setenv: readers in other threads always have a whole one. For their sake it is
-     * never freed; leak checkers find it by a chain through the slot in front. */
-    static char **kept;
-    char **during = malloc((count + more + 2) * sizeof *during);
-    if (during != NULL) {
-        during[0] = (char *)(void *)kept;
-        kept = during++;
-        if (count > 0) {
-            memcpy(during, before, count * sizeof *during);
-        }
-        during[count] = NULL;
-        for (size_t i = 0; i < more; i++) {
-            if (!is_set_in_env(during, extra[i])) {
-                during[count++] = (char *)(uintptr_t)extra[i];
+    char **during = malloc(most * sizeof *during);
+    if (during == NULL) {
+        return;
+    }
+    during[0] = (char *)(void *)kept;
+    kept = during++;
+    if (count > 0) {
+        memcpy(during, users, count * sizeof *during);
+    }
+    during[count] = NULL;
+    for (const struct lender *l = lenders; l != NULL; l = l->next) {
+        for (size_t i = 0; l->extra[i] != NULL; i++) {
+            if (!is_set_in_env(during, l->extra[i])) {
+                during[count++] = (char *)(uintptr_t)l->extra[i];
                 during[count] = NULL;
             }
         }
-        environ = during;
     }
+    environ = lent = during;
+}
+
+void hl_conf_with_env(const char *const *extra, void (*fn)(void *), void *arg)
+{
+    struct lender me = {.extra = extra};
+    hl_mutex_lock(&env_lock);
+    users = lenders == NULL || environ != lent ? environ : users;
+    me.next = lenders;
+    lenders = &me;
+    lend_env();
+    hl_mutex_unlock(&env_lock);
     fn(arg);
-    if (during != NULL && environ == during) {
-        environ = before;
+    hl_mutex_lock(&env_lock);
+    struct lender **at = &lenders;
+    while (*at != &me) {
+        at = &(*at)->next;
     }
+    *at = me.next;
+    if (environ == lent && lenders == NULL) {
+        environ = users;
+    } else if (environ == lent) {
+        lend_env();
+    }
+    hl_mutex_unlock(&env_lock);
 }
 
 struct hl_var *hl_conf_var_named(const char *name)

@@ -122,8 +122,9 @@ const char *hl_conf_env(const char *name);
 
 /* Runs fn(arg) while the environment also has the variables `extra` ("NAME=value", NULL at the end), except
  * those whose NAME the user has set: for libraries that can only be set by variables. Other threads may read
- * the environment meanwhile. When one changes it meanwhile, the additions may stay or its change may be lost,
- * as with any two concurrent setenv. Only the same thread, from within fn, may call it again meanwhile. */
+ * the environment meanwhile, and call this: each call's variables are there until its own return. When one
+ * changes the environment meanwhile, the additions may stay or its change may be lost, as with any two
+ * concurrent setenv. */
 void hl_conf_with_env(const char *const *extra, void (*fn)(void *), void *arg);
 
 /* Parses one value by the rules of `var` into `out`, which has the HL_CONF_TYPE of its kind. Returns 0, or

@@ -136,8 +136,7 @@
     X(shmem_size, HEAP, "SHMEM_SYMMETRIC_SIZE", "auto", 0, 0, "",                                            \
       "bytes of the symmetric heap of each PE, when there are no partitions; what follows a unit is "        \
       "ignored, as OpenSHMEM has it; auto: half the memory of a node, divided by the PEs that share it by "  \
-      "HOTLANE_NEAR and HOTLANE_CLIQUES, and at most 64G: address space that holds memory where it is used " \
-      "(at most 1G where the network card takes the pages of registered memory at once)")                    \
+      "HOTLANE_NEAR and HOTLANE_CLIQUES, and at most 64G: address space that holds memory where it is used") \
     X(shmem_partitions, PARTS, "SHMEM_SYMMETRIC_PARTITION<n>", "", 1, 127, "",                               \
       "a partition of the symmetric heap; at most 7, 1 is the one of shmem_malloc. kind: N: ordinary "       \
       "memory, F: fast memory (MCDRAM, HBM), S and D: where the system places it; policy: P: other memory "  \

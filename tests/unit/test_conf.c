@@ -517,28 +517,7 @@ START_TEST(the_prefix_moves_with_the_library)
 }
 END_TEST
 
-/* ---- lent variables ---- */
-
-static void look(void *arg)
-{
-    ck_assert_str_eq(getenv("HL_TEST_LENT"), "yes");
-    ck_assert_str_eq(getenv("HL_TEST_MINE"), "kept");
-}
-
-START_TEST(lent_variables_go_away_again)
-{
-    static const char *const extra[] = {"HL_TEST_LENT=yes", "HL_TEST_MINE=changed", NULL};
-    setenv("HL_TEST_MINE", "kept", 1);
-    char **before = environ;
-    hl_conf_with_env(extra, look, NULL);
-    ck_assert_ptr_eq(environ, before);
-    ck_assert_ptr_null(getenv("HL_TEST_LENT"));
-    clearenv();
-    setenv("HL_TEST_MINE", "kept", 1);
-    hl_conf_with_env(extra, look, NULL);
-}
-END_TEST
-
+#include "conf_lent.h"
 #include "conf_part.h"
 
 static Suite *conf_suite(void)
@@ -558,6 +537,7 @@ static Suite *conf_suite(void)
     tcase_add_test(c, notes_without_room_are_counted);
     tcase_add_test(c, the_prefix_moves_with_the_library);
     tcase_add_test(c, lent_variables_go_away_again);
+    tcase_add_loop_test(c, variables_lent_to_two_threads_go_away_again, 0, 2);
     tcase_add_test(c, heap_sizes_are_the_standards);
     tcase_add_test(c, partitions_are_taken_in_any_order_and_case);
     tcase_add_test(c, partitions_are_refused_with_the_reason);
