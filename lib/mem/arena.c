@@ -153,6 +153,20 @@ void hl_arena_give(const struct hl_seg *seg, size_t off)
     unsettle(a, off, len);
 }
 
+void hl_arena_mark(const struct hl_piece *piece)
+{
+    struct hl_arena *a = piece->seg->arena;
+    if (a->kind == NULL) {
+        hl_blocks_mark(&a->blocks, piece->off);
+    }
+}
+
+bool hl_arena_is_marked(const struct hl_seg *seg, size_t off)
+{
+    const struct hl_arena *a = seg->arena;
+    return a->kind != NULL || hl_blocks_is_marked(&a->blocks, off);
+}
+
 size_t hl_arena_len_at(const struct hl_seg *seg, size_t off)
 {
     const struct hl_arena *a = seg->arena;

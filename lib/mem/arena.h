@@ -35,6 +35,10 @@ int hl_arena_cut(size_t len, size_t align, bool populate, const struct hl_arena_
 /* Gives back the piece that begins at `off` of an arena. */
 void hl_arena_give(const struct hl_seg *seg, size_t off) HL_REQUIRES(hl_mem_lock);
 
+/* Marks a piece as the program's; hl_arena_is_marked: one begins there. memkind's pieces always are. */
+void hl_arena_mark(const struct hl_piece *piece) HL_REQUIRES(hl_mem_lock);
+bool hl_arena_is_marked(const struct hl_seg *seg, size_t off) HL_REQUIRES(hl_mem_lock);
+
 /* Length of the piece that begins at `off`, or 0 when none does. */
 size_t hl_arena_len_at(const struct hl_seg *seg, size_t off) HL_REQUIRES(hl_mem_lock);
 

@@ -22,7 +22,7 @@
 
 struct hl_block {
     size_t off, len;
-    bool taken;
+    bool taken, marked;
     struct hl_block *before, *after; /* neighbours by address */
     union {
         struct hl_block *next; /* taken: next block in its slot of the hash */
@@ -141,6 +141,27 @@ static struct hl_block *best(const struct hl_blocks *b, size_t len)
     return found != NULL && found->behind != NULL ? found->behind : found;
 }
 
+static bool fits_aligned(const struct hl_block *n, size_t len, size_t align)
+{
+    return hl_round_up(n->off, align) + len <= n->off + n->len;
+}
+
+/* The shortest block of the tree in which `len` aligned bytes fit. Looks at every one that is long enough. */
+static struct hl_block *first_aligned(struct hl_block *tree, size_t len, size_t align)
+{
+    struct hl_block *found = NULL;
+    while (tree != NULL && found == NULL) {
+        if (tree->len >= len) {
+            found = first_aligned(tree->left, len, align);
+            for (struct hl_block *n = tree; found == NULL && n != NULL; n = n->behind) {
+                found = fits_aligned(n, len, align) ? n : NULL;
+            }
+        }
+        tree = tree->right;
+    }
+    return found;
+}
+
 /* ---- taken blocks ---- */
 
 static struct hl_block **block_slot(const struct hl_blocks *b, size_t off)
@@ -178,6 +199,7 @@ static void enter_taken(struct hl_blocks *b, struct hl_block *n)
         grow_blocks(b);
     }
     n->taken = true;
+    n->marked = false;
     put_into_slot(b, n);
     b->count++;
     b->taken += n->len;
@@ -270,9 +292,10 @@ int hl_blocks_take(struct hl_blocks *b, size_t len, size_t align, size_t *off)
     }
     len = hl_round_up(len, b->granule);
     struct hl_block *n = best(b, len);
-    if (n != NULL && hl_round_up(n->off, align) + len > n->off + n->len) {
-        /* Take a block that is long enough for any offset of its begin. */
+    if (n != NULL && !fits_aligned(n, len, align)) {
+        /* Take a block that is long enough for any offset of its begin, or else one that happens to fit. */
         n = align <= b->len ? best(b, len + align - b->granule) : NULL;
+        n = n != NULL ? n : first_aligned(b->by_len, len, align);
     }
     if (n == NULL) {
         return HL_ERR_NO_MEM;
@@ -317,6 +340,17 @@ size_t hl_blocks_len_at(const struct hl_blocks *b, size_t off)
 {
     const struct hl_block *n = taken_at(b, off);
     return n != NULL ? n->len : 0;
+}
+
+void hl_blocks_mark(struct hl_blocks *b, size_t off)
+{
+    taken_at(b, off)->marked = true;
+}
+
+bool hl_blocks_is_marked(const struct hl_blocks *b, size_t off)
+{
+    const struct hl_block *n = taken_at(b, off);
+    return n != NULL && n->marked;
 }
 
 /* Joins `n`, which is in no set, with the free block behind it, if there is one. */

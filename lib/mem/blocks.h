@@ -1,6 +1,7 @@
 /* Inside the module: which parts of a range of bytes are taken. The records lie outside the range, which is
  * never touched; offsets depend on the sequence of calls alone. The work of a call grows with the number of
- * different lengths of free blocks, not with the number of blocks. The caller locks. */
+ * different lengths of free blocks, not with the number of blocks, unless an aligned block fits in few of
+ * them. The caller locks. */
 #ifndef HL_BLOCKS_H
 #define HL_BLOCKS_H
 
@@ -28,10 +29,14 @@ int hl_blocks_init(struct hl_blocks *b, size_t len, size_t granule);
 int hl_blocks_init_at(struct hl_blocks *b, size_t first, size_t len, size_t granule);
 void hl_blocks_fini(struct hl_blocks *b);
 
-/* Takes `len` bytes from a free block of the least length that holds them, and sets *off to where
- * they begin, a multiple of `align` (power of two). Returns 0, or HL_ERR_NO_MEM without a text, and
- * has changed nothing. */
+/* Takes `len` bytes from a free block of the least length that holds them, and sets *off to where they begin,
+ * a multiple of `align` (power of two). Where that block holds no aligned ones, another is taken. Returns 0,
+ * or HL_ERR_NO_MEM without a text when no free block holds them, and has changed nothing. */
 int hl_blocks_take(struct hl_blocks *b, size_t len, size_t align, size_t *off);
+
+/* Marks the taken block at `off`; there must be one. hl_blocks_is_marked: a marked block begins there. */
+void hl_blocks_mark(struct hl_blocks *b, size_t off);
+bool hl_blocks_is_marked(const struct hl_blocks *b, size_t off);
 
 /* Makes the taken block at `off` longer or shorter, in place. Returns 0, or HL_ERR_NO_MEM without a text when
  * the free block behind it is too short or there is no memory for a record; nothing has changed then. */

@@ -105,13 +105,20 @@ static int try_page(size_t len, const struct hl_mem_ask *ask, const struct hl_pl
         size_t room = whole ? hl_round_up(len, key.page) : len;
         hl_mutex_lock(&hl_mem_lock);
         int rc = hl_arena_cut(room, align, take >= HL_SEG_NOW, &key, out);
+        if (rc == 0 && ask->only_mine) {
+            hl_arena_mark(out);
+        }
         hl_mutex_unlock(&hl_mem_lock);
         if (rc != HL_ERR_NO_MEM) {
             return rc;
         }
         /* There was no room for a whole arena; there may be room for this piece. */
     }
-    return make_own(len, own_align, &key, take, ask->at, out);
+    int rc = make_own(len, own_align, &key, take, ask->at, out);
+    if (rc == 0) {
+        out->seg->only_mine = ask->only_mine;
+    }
+    return rc;
 }
 
 int hl_mem_alloc(size_t len, const struct hl_mem_ask *ask, struct hl_piece *out)
@@ -181,10 +188,10 @@ int hl_mem_piece_at(const void *addr, struct hl_piece *out)
     if (seg == NULL) {
         return HL_ERR_BASE;
     }
-    size_t off = (size_t)((const char *)addr - seg->base), len = off == 0 ? seg->len : 0;
+    size_t off = (size_t)((const char *)addr - seg->base), len = off == 0 && seg->only_mine ? seg->len : 0;
     if (seg->arena != NULL) {
         hl_mutex_lock(&hl_mem_lock);
-        len = hl_arena_len_at(seg, off);
+        len = hl_arena_is_marked(seg, off) ? hl_arena_len_at(seg, off) : 0;
         hl_mutex_unlock(&hl_mem_lock);
     }
     if (len == 0) {

@@ -43,12 +43,13 @@ struct hl_seg {
     uint64_t nodes;  /* bit i: node i; 0 when the system places */
     enum hl_mem_policy policy;
     struct hl_arena *arena; /* the arena: many owners share it and it never dies; NULL: one piece */
-    bool reserved; /* lies in a range that its owner reserved; the range is reserved again afterwards */
-    bool lazy;     /* pages come when they are touched; no size or node of them was asked */
-    size_t dumped; /* bytes from the begin that core files hold; under mem's lock, or the owner's */
-    uint64_t key;  /* fab's: registration key of the whole segment, 0: none; set in fab's born callback */
-    void *mr;      /* fab's: the registration; set in fab's born callback */
-    bool pinned;   /* the owner's, not in arenas: a NIC keeps pages, so no page goes back to the system */
+    bool reserved;  /* lies in a range that its owner reserved; the range is reserved again afterwards */
+    bool only_mine; /* was asked for with it */
+    bool lazy;      /* pages come when they are touched; no size or node of them was asked */
+    size_t dumped;  /* bytes from the begin that core files hold; under mem's lock, or the owner's */
+    uint64_t key;   /* fab's: registration key of the whole segment, 0: none; set in fab's born callback */
+    void *mr;       /* fab's: the registration; set in fab's born callback */
+    bool pinned;    /* the owner's, not in arenas: a NIC keeps pages, so no page goes back to the system */
 };
 
 struct hl_piece {
@@ -65,7 +66,8 @@ struct hl_mem_ask {
     void *at;                       /* the address, in a range that the caller reserved; NULL: anywhere */
     size_t page_most;               /* largest page size, whatever the wish says; 0: no limit */
     bool populate;                  /* take all pages now */
-    bool only_mine;                 /* peers never hear of it, so memkind may cut it below half a page */
+    bool only_mine;                 /* the program frees it by its address (hl_mem_piece_at), and no peer
+                                       hears of it: memkind may cut it below half a page */
     const struct hl_mem_wish *wish; /* kind, page size and rule; NULL: nothing asked */
     const char *caller; /* the asking call for reports and errors ("MPI_Alloc_mem"); NULL: the library */
 };
@@ -152,8 +154,8 @@ uint64_t hl_mem_fair_size(int sharers);
  * Reads /sys. Any thread. */
 size_t hl_mem_page_natural(size_t asked);
 
-/* Finds the living piece that begins at `addr`, for MPI_Free_mem. Returns 0, or HL_ERR_BASE without a text
- * when there is none. Any thread. */
+/* Finds the living piece that begins at `addr` and was asked for with `only_mine`, for MPI_Free_mem. Returns
+ * 0, or HL_ERR_BASE without a text when there is none. Any thread. */
 int hl_mem_piece_at(const void *addr, struct hl_piece *out);
 
 /* The living segment of this process that holds all of [addr, addr + len), or NULL. Any thread, no

@@ -32,7 +32,7 @@ START_TEST(a_piece_lies_where_its_range_was_reserved)
         ck_assert_ptr_null(p.seg->arena); /* of its own, however small */
         memset(p.addr, 1, p.len);
         ck_assert_ptr_eq(hl_mem_find(base + at, len), p.seg);
-        ck_assert_int_eq(hl_mem_piece_at(base + at, &again), 0);
+        ck_assert_int_eq(hl_mem_piece_at(base + at, &again), HL_ERR_BASE); /* not the program's to free */
         ck_assert(!is_reserved(base + at, p.len));
         ck_assert(is_reserved(base, at));
         /* A peer's view, in the same range. */
