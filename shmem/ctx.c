@@ -85,10 +85,9 @@ void hl_ctx_end_team(const struct hl_team *team, const char *func)
     }
 }
 
-int hl_ctx_open(void)
+void hl_ctx_open(void)
 {
     hl_ctx_default = (struct hl_ctx){.team = &hl_team_world, .start = 0, .stride = 1, .size = hl_sym.n_pes};
-    return 0;
 }
 
 void hl_ctx_close(void)

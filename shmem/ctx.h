@@ -47,8 +47,8 @@ void hl_ctx_end_team(const struct hl_team *team, const char *func);
 /* An address that identifies the calling thread, as in hl_ctx.thread. */
 const void *hl_ctx_me(void);
 
-/* Called at start and end (init.c). Returns 0. */
-int hl_ctx_open(void);
+/* Called at start and end (init.c). */
+void hl_ctx_open(void);
 void hl_ctx_close(void);
 
 #endif

@@ -190,6 +190,7 @@ static int reach_far(struct part_card *cards)
     int rc = hl_rx_has_network() ? 0 : hl_rx_network(); /* may open it in the middle of a job */
     rc = hl_parts_agree(rc == 0 ? hl_lane_open() : rc);
     if (rc == 0 && hl_mr_pins()) {
+        hl_heap.own = hl_parts_own(true, hl_heap.lockable);
         return hl_pinned_open();
     }
     rc = rc == 0 ? tell_parts(cards) : rc;

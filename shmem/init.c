@@ -15,6 +15,7 @@
 #include "job.h"
 #include "life.h"
 #include "log.h"
+#include "parts.h"
 #include "rx.h"
 #include "shm.h"
 #include "show.h"
@@ -125,15 +126,11 @@ static int open_pe(void)
     hl_sym.my_pe = hl_job.rank;
     hl_sym.n_pes = hl_job.size;
     hl_shmem_show();
-    rc = hl_heap_open();
-    if (rc != 0) {
-        return rc; /* the PE with the cause ends the job before the others return */
-    }
-    rc = hl_statics_open();
-    rc = rc != 0 ? rc : hl_shmem_xfer_open();
-    rc = hl_coll_agree(hl_shmem_comm, rc != 0 ? rc : hl_ctx_open());
-    rc = rc != 0 ? rc : hl_team_open();
-    return hl_coll_agree(hl_shmem_comm, rc);
+    rc = hl_heap_open(); /* an error: the PE with the cause ends the job before the others return */
+    rc = rc != 0 ? rc : hl_statics_open();
+    rc = rc != 0 ? rc : hl_parts_agree(hl_shmem_xfer_open());
+    hl_ctx_open();
+    return rc != 0 ? rc : hl_team_open();
 }
 
 static void finalize(const char *func)

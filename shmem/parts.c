@@ -162,10 +162,10 @@ static void plan_part(const struct asked_part *a, uint64_t natural, uint64_t fai
     snprintf(out->name, sizeof out->name, "partition %d", out->id);
 }
 
-static uint64_t own_pinned(uint64_t lockable)
+uint64_t hl_parts_own(bool pins, uint64_t lockable)
 {
     uint64_t most = lockable / OWN_SHARE & ~(uint64_t)(base_page() - 1);
-    return hl_min_size(hl_max_size(most, OWN_LEAST), OWN_PINNED);
+    return pins ? hl_min_size(hl_max_size(most, OWN_LEAST), OWN_PINNED) : OWN_BYTES;
 }
 
 /* Agrees with all PEs on what is asked for and fills hl_heap.parts; pages are the largest that any PE has for
@@ -175,10 +175,12 @@ static int plan(void)
     size_t n = (size_t)hl_sym.n_pes;
     struct asked *all = malloc(n * sizeof *all), mine;
     int rc = hl_parts_agree(all != NULL ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory for words of %zu PEs", n));
-    if (rc == 0) {
-        read_asked(&mine);
-        rc = hl_coll_allgather_bytes(hl_shmem_comm, &mine, sizeof mine, all);
+    if (rc != 0) {
+        free(all);
+        return rc;
     }
+    read_asked(&mine);
+    rc = hl_coll_allgather_bytes(hl_shmem_comm, &mine, sizeof mine, all);
     for (size_t i = 1; rc == 0 && i < n; i++) {
         rc = alike(&all[0], &all[i]) ? 0 : differ(&all[0], &all[i], (int)i);
         all[0].fair = all[i].fair < all[0].fair ? all[i].fair : all[0].fair;
@@ -195,11 +197,11 @@ static int plan(void)
         plan_part(&all[0].parts[k], all[0].parts[k].natural, all[0].fair, &hl_heap.parts[hl_heap.count++]);
     }
     hl_heap.lockable = rc == 0 ? all[0].lockable : 0;
-    uint64_t own = rc == 0 && all[0].pins ? OWN_PINNED : OWN_BYTES;
-    hl_heap.own = own == OWN_PINNED ? own_pinned(hl_heap.lockable) : own;
+    bool pins = rc == 0 && all[0].pins;
+    hl_heap.own = hl_parts_own(pins, hl_heap.lockable);
     free(all);
-    hl_heap.parts[hl_heap.count++] =
-        (struct hl_heap_part){.name = "the library's part", .size = own, .page = base_page()};
+    hl_heap.parts[hl_heap.count++] = (struct hl_heap_part){
+        .name = "the library's part", .size = pins ? OWN_PINNED : OWN_BYTES, .page = base_page()};
     return hl_parts_agree(rc);
 }
 

@@ -48,6 +48,10 @@ void hl_parts_close(void);
  * tests. */
 uint64_t hl_parts_lay(struct hl_heap_part *parts, int count);
 
+/* Bytes of the library's own part that are used when registering pins pages, of which a PE may lock
+ * `lockable` bytes, or pins none. A network that opens after hl_parts_open may be the first that pins. */
+uint64_t hl_parts_own(bool pins, uint64_t lockable);
+
 /* PE 0 prints what each part is made of (SHMEM_MEMINFO_DISPLAY). */
 void hl_parts_show(void);
 

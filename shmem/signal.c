@@ -92,16 +92,21 @@ void hl_shmem_send_flag(const struct hl_shmem_flag *f)
     (void)hl_prog_poll(); /* sends the chains that this thread has opened */
 }
 
+static void check_word(const uint64_t *word, const char *func)
+{
+    if ((uintptr_t)word % sizeof *word != 0) {
+        hl_shmem_need_open(func);
+        hl_shmem_die(func, "sig_addr %p is not aligned to %zu bytes", (const void *)word, sizeof *word);
+    }
+}
+
 static void check_signal_call(const struct signal_call *n)
 {
     if (n->op != SHMEM_SIGNAL_SET && n->op != SHMEM_SIGNAL_ADD) {
         hl_shmem_need_open(n->func);
         hl_shmem_die(n->func, "signal operation %d is neither SHMEM_SIGNAL_SET nor SHMEM_SIGNAL_ADD", n->op);
     }
-    if ((uintptr_t)n->word % sizeof *n->word != 0) {
-        hl_shmem_need_open(n->func);
-        hl_shmem_die(n->func, "sig_addr %p is not aligned to %zu bytes", (void *)n->word, sizeof *n->word);
-    }
+    check_word(n->word, n->func);
 }
 
 /* Puts the data first, by a put that is complete when this returns. */
@@ -244,6 +249,7 @@ uint64_t pshmem_signal_fetch(const uint64_t *sig_addr)
 {
     struct hl_sym_addr
         mine; /* the network may be the way to myself too (HOTLANE_NEAR=none), but not for a load */
+    check_word(sig_addr, "shmem_signal_fetch");
     hl_shmem_find(sig_addr, sizeof *sig_addr, hl_sym.my_pe, "shmem_signal_fetch", &mine);
     /* acquire: the data that it announces; pairs with the releases in change_signal and of the receive
      * thread. */

@@ -12,6 +12,7 @@
 #include "log.h"
 #include "mr.h"
 #include "near_map.h"
+#include "parts.h"
 #include "rx.h"
 #include "share.h"
 #include "shm.h"
@@ -108,7 +109,7 @@ static int tell_stretches(struct statics_table *t)
     struct statics_head mine = {(uint64_t)o->n_stretches, seg != NULL ? seg->id : 0,
                                 seg != NULL ? seg->len : 0};
     t->heads = calloc((size_t)hl_sym.n_pes, sizeof *t->heads);
-    int rc = hl_coll_agree(hl_shmem_comm, t->heads != NULL ? 0 : no_statics_memory());
+    int rc = hl_parts_agree(t->heads != NULL ? 0 : no_statics_memory());
     rc = rc != 0 ? rc : hl_coll_allgather_bytes(hl_shmem_comm, &mine, sizeof mine, t->heads);
     if (rc != 0) {
         return rc;
@@ -118,7 +119,7 @@ static int tell_stretches(struct statics_table *t)
     }
     struct stretch_card *cards = calloc(t->most + 1, sizeof *cards);
     t->cards = calloc((size_t)hl_sym.n_pes * t->most + 1, sizeof *t->cards);
-    rc = hl_coll_agree(hl_shmem_comm, cards != NULL && t->cards != NULL ? 0 : no_statics_memory());
+    rc = hl_parts_agree(cards != NULL && t->cards != NULL ? 0 : no_statics_memory());
     for (int i = 0; rc == 0 && i < o->n_stretches; i++) {
         const struct hl_stretch *s = &o->stretches[i];
         cards[i] = (struct stretch_card){.id = s->id, .off = s->off, .shared = s->shared};
@@ -208,7 +209,7 @@ static int open_statics_network(const struct statics_table *t)
         return all;
     }
     int rc = hl_rx_has_network() ? 0 : hl_rx_network();
-    return hl_coll_agree(hl_shmem_comm, rc != 0 ? rc : hl_lane_open());
+    return hl_parts_agree(rc != 0 ? rc : hl_lane_open());
 }
 
 static int find_network_way(int i, struct network_way *out)
@@ -235,7 +236,7 @@ static int exchange_ways(struct statics_table *t)
     for (int i = 0; rc == 0 && i < n; i++) {
         rc = find_network_way(i, &mine[i]);
     }
-    rc = hl_coll_agree(hl_shmem_comm, rc);
+    rc = hl_parts_agree(rc);
     rc = rc != 0 ? rc : hl_coll_allgather_bytes(hl_shmem_comm, mine, t->most * sizeof *mine, t->ways);
     free(mine);
     return rc;
@@ -315,16 +316,16 @@ static void say_unshared(void)
 int hl_statics_open(void)
 {
     struct statics_table t = {NULL, NULL, NULL, 0};
-    int rc = hl_coll_agree(hl_shmem_comm, find_statics());
+    int rc = hl_parts_agree(find_statics());
     rc = rc != 0 ? rc : tell_stretches(&t);
     if (rc == 0) {
         regions = calloc((size_t)hl_share.objects.n_stretches + 1, sizeof *regions);
         rc = regions != NULL ? map(&t) : no_statics_memory();
-        rc = hl_coll_agree(hl_shmem_comm, rc);
+        rc = hl_parts_agree(rc);
     }
     rc = rc != 0 ? rc : open_statics_network(&t);
     rc = rc != 0 ? rc : exchange_ways(&t);
-    rc = rc != 0 ? rc : fill_table(&t);
+    rc = rc != 0 ? rc : hl_parts_agree(fill_table(&t));
     if (rc == 0) {
         say_unshared();
     }
@@ -381,7 +382,7 @@ bool hl_statics_explain(const void *p, size_t len, int pe, char *text, size_t ca
                  f->name);
         return true;
     }
-    const struct hl_sym_area *a = hl_sym_area_of(p);
+    const struct hl_sym_area *a = hl_sym_area_at(p);
     for (int i = 0; i < hl_share.objects.n_stretches && a != NULL && a->pes[pe].where == 0; i++) {
         const struct hl_stretch *s = &hl_share.objects.stretches[i];
         if ((size_t)((const char *)p - s->base) < s->len) {

@@ -39,7 +39,8 @@ static void check_extent(const struct hl_shmem_call *call, const struct blocks *
 static void move_blocks(struct hl_shmem_call *call, const struct blocks *b, size_t size)
 {
     bool puts = call->dir == HL_SHMEM_PUT;
-    size_t len = hl_shmem_bytes(b->elements, size);
+    size_t count = b->elements > 0 ? b->count : 0; /* blocks that have bytes */
+    size_t len = count > 0 ? hl_shmem_bytes(b->elements, size) : 0;
     struct hl_req r;
 
     check_stride(puts ? b->sym_stride : b->mine_stride, b->elements, "dst", call->func);
@@ -48,10 +49,9 @@ static void move_blocks(struct hl_shmem_call *call, const struct blocks *b, size
     hl_req_init_rma(&r, call->pe);
     hl_req_add_parts(&r, 1); /* this call's own part, which ends when all blocks are issued */
     call->req = &r;
-    for (size_t i = 0; i < b->count || i == 0; i++) {
+    for (size_t i = 0; i < count || i == 0; i++) {
         size_t at = i * size;
-        hl_shmem_move(call, b->sym + at * (size_t)b->sym_stride, b->mine + at * (size_t)b->mine_stride,
-                      b->count == 0 ? 0 : len);
+        hl_shmem_move(call, b->sym + at * (size_t)b->sym_stride, b->mine + at * (size_t)b->mine_stride, len);
     }
     (void)hl_req_part_done(&r, 0);
     hl_req_wait(&r);

@@ -70,9 +70,15 @@ bool hl_sym_is(const void *p, size_t len)
     return area_of(p, len, &index, &off) != NULL;
 }
 
-const struct hl_sym_area *hl_sym_area_of(const void *p)
+const struct hl_sym_area *hl_sym_area_at(const void *p)
 {
     int index;
     uint64_t off;
     return area_of(p, 1, &index, &off);
+}
+
+const struct hl_sym_area *hl_sym_area_of(uint64_t token)
+{
+    int index = (int)(token >> 32 & INT32_MAX);
+    return index < HL_SYM_AREAS ? &hl_sym.parts[index] : &hl_sym.statics[index - HL_SYM_AREAS];
 }

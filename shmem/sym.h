@@ -97,7 +97,11 @@ struct hl_sym_addr hl_sym_own(const void *p, int pe);
 /* Is my own [p, p + len) symmetric memory, all in one part or area? */
 bool hl_sym_is(const void *p, size_t len);
 
-/* The part or area in which `p` lies, or NULL. All of it has one token at a PE. */
-const struct hl_sym_area *hl_sym_area_of(const void *p);
+/* The part or area in which `p` lies now, or NULL. */
+const struct hl_sym_area *hl_sym_area_at(const void *p);
+
+/* The part or area in which hl_sym_find has found an object; all of it has this token at the PE. A new area
+ * may have taken the object over since. */
+const struct hl_sym_area *hl_sym_area_of(uint64_t token);
 
 #endif

@@ -74,13 +74,11 @@ static void find_shared(struct hl_team *t)
               : (struct hl_team){.start = hl_sym.my_pe, .stride = 1, .size = 1, .rank = 0};
 }
 
-/* If one member cannot map the others' memory, all of them stay alone. */
-static int agree_on_shared(struct hl_team *t)
+/* If one member cannot map the others' memory, all of them stay alone. sizes[]: room for an int of each PE.
+ */
+static int agree_on_shared(struct hl_team *t, int *sizes)
 {
-    int *sizes = calloc((size_t)hl_sym.n_pes, sizeof *sizes);
-    int rc = sizes != NULL ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory for the teams of %d PEs", hl_sym.n_pes);
-    rc = hl_coll_agree(hl_shmem_comm, rc);
-    rc = rc == 0 ? hl_coll_allgather_bytes(hl_shmem_comm, &t->size, sizeof t->size, sizes) : rc;
+    int rc = hl_coll_allgather_bytes(hl_shmem_comm, &t->size, sizeof t->size, sizes);
     bool same = rc == 0;
     for (int i = 0; same && i < t->size; i++) {
         same = sizes[hl_team_world_pe(t, i)] == t->size;
@@ -88,31 +86,34 @@ static int agree_on_shared(struct hl_team *t)
     if (!same) {
         *t = (struct hl_team){.start = hl_sym.my_pe, .stride = 1, .size = 1, .rank = 0};
     }
-    free(sizes);
     return rc;
+}
+
+/* Takes the room for the boxes of all teams, if there is memory for what else a start needs. */
+static int open_room(bool have)
+{
+    size_t bytes = (size_t)hl_heap.own;
+    room = hl_heap_internal_alloc(bytes);
+    hl_mutex_lock(&lock);
+    have = have && room != NULL && hl_blocks_init(&blocks, bytes, ROOM_GRANULE) == 0;
+    hl_mutex_unlock(&lock);
+    return have ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory for the teams of %d PEs", hl_sym.n_pes);
 }
 
 int hl_team_open(void)
 {
     hl_team_world = (struct hl_team){.start = 0, .stride = 1, .size = hl_sym.n_pes, .rank = hl_sym.my_pe};
     find_shared(&hl_team_shared);
-    int rc = agree_on_shared(&hl_team_shared);
-    size_t bytes = (size_t)hl_heap.own; /* room for the boxes of all teams */
-    room = hl_heap_internal_alloc(bytes);
-    if (rc == 0 && room == NULL) {
-        rc = hl_err_say(HL_ERR_NO_MEM, "no symmetric memory for the boxes of teams");
-    }
+    int *sizes = calloc((size_t)hl_sym.n_pes, sizeof *sizes);
+    int rc = hl_parts_agree(open_room(sizes != NULL));
+    rc = rc == 0 ? agree_on_shared(&hl_team_shared, sizes) : rc;
+    free(sizes);
     if (rc != 0) {
         return rc;
     }
-    hl_mutex_lock(&lock);
-    rc = hl_blocks_init(&blocks, bytes, ROOM_GRANULE);
-    hl_mutex_unlock(&lock);
     /* In the same order on all PEs, so that offsets are the same. */
-    if (rc == 0 && !(take_boxes(&hl_team_world) && take_boxes(&hl_team_shared))) {
-        rc = hl_err_say(HL_ERR_INTERN, "no room for the boxes of the first teams");
-    }
-    return rc;
+    bool have = take_boxes(&hl_team_world) && take_boxes(&hl_team_shared);
+    return hl_parts_agree(have ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory for the first teams"));
 }
 
 static bool is_any_team(const void *object, const void *arg)
@@ -139,12 +140,9 @@ void hl_team_close(void)
 struct hl_team *hl_team_must(shmem_team_t handle, const char *func)
 {
     struct hl_team *t = hl_team_of(handle);
-    if (HL_UNLIKELY(t == NULL && handle != SHMEM_TEAM_INVALID)) {
+    if (HL_UNLIKELY(hl_sym.n_pes == 0 || (t == NULL && handle != SHMEM_TEAM_INVALID))) {
         hl_shmem_need_open(func);
         hl_shmem_die(func, "%p is no team, or one that was destroyed", (void *)handle);
-    }
-    if (HL_UNLIKELY(t == NULL || t->size == 0)) {
-        hl_shmem_need_open(func);
     }
     return t;
 }

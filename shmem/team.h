@@ -44,8 +44,8 @@ HL_INLINE int hl_team_world_pe(const struct hl_team *t, int rank)
     return t->start + rank * t->stride;
 }
 
-/* Called at start and end (init.c); hl_team_open after the heap is open. Collective. HL_ERR_NO_MEM,
- * HL_ERR_INTERN. */
+/* Called at start and end (init.c); hl_team_open after the heap is open. Collective; an error, HL_ERR_NO_MEM,
+ * is the same on all PEs. */
 int hl_team_open(void);
 void hl_team_close(void);
 

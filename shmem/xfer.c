@@ -216,8 +216,8 @@ void hl_shmem_get_own(void *dest, const void *src, size_t len, int pe, const cha
 /* Notes this put of a word, so that the thread's next one to the same part can go the same way. */
 static void remember_word_put(const struct hl_xfer *x, const void *dest)
 {
-    const struct hl_sym_area *part = hl_sym_area_of(dest);
-    if (part != NULL && part->len >= 8) {
+    const struct hl_sym_area *part = hl_sym_area_of(x->token);
+    if (part->len >= 8) {
         hl_lane_remember((struct hl_lane_memo){.win = part->base,
                                                .type = LAST_IS_SYM,
                                                .limit = part->len - 7,

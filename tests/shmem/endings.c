@@ -67,6 +67,62 @@ static void from_file(const char *path, bool with_locked)
     shmem_global_exit(code);
 }
 
+static long *word; /* symmetric */
+
+#define IN_CHILD(X)                                                                                          \
+    X(shmem_my_pe())                                                                                         \
+    X(shmem_barrier_all())                                                                                   \
+    X(shmem_sync_all())                                                                                      \
+    X(shmem_team_my_pe(SHMEM_TEAM_WORLD))                                                                    \
+    X(shmem_team_n_pes(SHMEM_TEAM_SHARED))                                                                   \
+    X(shmem_team_sync(SHMEM_TEAM_WORLD))                                                                     \
+    X(shmem_team_sync(SHMEM_TEAM_SHARED))                                                                    \
+    X(shmem_long_sum_reduce(SHMEM_TEAM_WORLD, word, word + 1, 1))                                            \
+    X(shmem_broadcastmem(SHMEM_TEAM_WORLD, word, word + 1, 8, 0))                                            \
+    X(shmem_fcollectmem(SHMEM_TEAM_WORLD, word, word + 1, 1))                                                \
+    X(shmem_alltoallmem(SHMEM_TEAM_SHARED, word, word + 1, 1))                                               \
+    X(shmem_team_translate_pe(SHMEM_TEAM_WORLD, 0, SHMEM_TEAM_SHARED))                                       \
+    X(shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 1, NULL, 0, (shmem_team_t *)(void *)&word))           \
+    X(shmem_team_ptr(SHMEM_TEAM_WORLD, word, 0))                                                             \
+    X(shmem_team_sync(own_team))                                                                             \
+    X(shmem_ctx_long_p(SHMEM_CTX_DEFAULT, word, 1, 0))                                                       \
+    X(shmem_ctx_quiet(SHMEM_CTX_DEFAULT))                                                                    \
+    X(shmem_long_p(word, 1, 0))                                                                              \
+    X(shmem_long_g(word, 0))                                                                                 \
+    X(shmem_long_atomic_inc(word, 0))                                                                        \
+    X(shmem_signal_fetch((uint64_t *)(void *)word))                                                          \
+    X(shmem_quiet())                                                                                         \
+    X(shmem_fence())                                                                                         \
+    X(shmem_long_wait_until(word, SHMEM_CMP_NE, *word))                                                      \
+    X(shmem_set_lock(word))                                                                                  \
+    X(shmem_malloc(8))                                                                                       \
+    X(shmem_free(word))                                                                                      \
+    X(shmem_barrier(0, 0, 1, word))                                                                          \
+    X(shmem_finalize())
+
+/* The calls, each in a child of its own, which ends with the reason. */
+static void from_children(void)
+{
+    int status, calls = 0;
+    shmem_team_t own_team;
+    CHECK_EQ(shmem_team_split_strided(SHMEM_TEAM_SHARED, 0, 1, 1, NULL, 0, &own_team), 0);
+    shmem_long_p(word, 0, (me + 1) % n_pes); /* the way of the next one is known */
+#define CALL(call)                                                                                           \
+    {                                                                                                        \
+        pid_t child = fork();                                                                                \
+        if (child == 0) {                                                                                    \
+            (void)call;                                                                                      \
+            _exit(0);                                                                                        \
+        }                                                                                                    \
+        if (waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 1) {         \
+            printf("%s in a child: status %#x\n", #call, (unsigned)status);                                  \
+        }                                                                                                    \
+        calls++;                                                                                             \
+    }
+    IN_CHILD(CALL)
+    printf("%d calls in children\n", calls);
+}
+
 static void from_child(void)
 {
     int status;
@@ -80,8 +136,6 @@ static void from_child(void)
 /* All PEs leave main without shmem_finalize, one long before the others, who still get what it has put. */
 static int leave_early(int first)
 {
-    static long *word;
-    word = shmem_malloc(sizeof *word);
     *word = 0;
     shmem_barrier_all();
     if (me == first) {
@@ -102,17 +156,19 @@ int main(int argc, char **argv)
     code = atoi(argv[3]);
     test_start(1);
     printf("PE %d of %d is here\n", me, n_pes); /* not flushed: last words must not be lost */
-    shmem_barrier_all();
+    word = shmem_calloc(16, sizeof *word);      /* waits for all PEs */
     if (strcmp(how, "leave") == 0) {
         return leave_early(atoi(argv[2]));
     }
-    bool child = strcmp(how, "child") == 0;
+    bool child = strcmp(how, "child") == 0, children = strcmp(how, "children") == 0;
     if (child && me == atoi(argv[2])) {
         from_child();
     }
-    if (child || me != atoi(argv[2])) {
-        long *word = shmem_malloc(sizeof *word); /* waits for all PEs */
-        shmem_free(word);
+    if (children) {
+        from_children();
+    }
+    if (child || children || me != atoi(argv[2])) {
+        shmem_free(word); /* waits for all PEs */
     } else if (strcmp(how, "exit") == 0) {
         shmem_global_exit(code);
     } else if (strcmp(how, "thread") == 0) {

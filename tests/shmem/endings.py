@@ -57,4 +57,9 @@ for near in "1", "0":
                 check(file.read() == f"PE {pe} wrote this\n", f"{case}: the file's data are lost")
     got, out, err, _ = end("child", 1, 4, near, "")
     check((got, err.count("ends; the job goes on")) == (0, 1), f"a child's end, HOTLANE_NEAR={near}: exit code {got}, says {err!r}")
+    got, out, err, _ = end("children", 0, 0, near, "")
+    check(got == 0 and "in a child:" not in out, f"calls in children, HOTLANE_NEAR={near}: exit code {got}, says {out!r}, {err!r}")
+    calls = [int(line.split()[0]) for line in out.splitlines() if line.endswith(" calls in children")]
+    check(len(calls) == PES and err.count("a forked child of a PE cannot use the library") == sum(calls),
+          f"calls in children, HOTLANE_NEAR={near}: {calls} calls, says {err!r}")
 sys.exit(failed != 0)

@@ -66,6 +66,8 @@ static void *use_private(void *arg)
       shmem_long_atomic_inc((long *)(void *)((char *)heap + 3), 0))                                          \
     X(odd_signal, "a signal word that is not aligned",                                                       \
       shmem_signal_add((uint64_t *)(void *)((char *)heap + 4), 1, 0))                                        \
+    X(odd_fetch, "reading a signal word that is not aligned",                                                \
+      shmem_signal_fetch((uint64_t *)(void *)((char *)heap + 4)))                                            \
     X(signal_op, "a signal operation that there is not",                                                     \
       shmem_putmem_signal(heap, heap + 8, 8, &signal_word, 1, 9, 0))                                         \
     X(stride, "a stride of 0", shmem_long_iget(heap, heap + 64, 0, 1, 2, 0))                                 \

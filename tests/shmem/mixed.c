@@ -39,6 +39,18 @@ static void exchange(long *words, MPI_Win win)
     MPI_Win_unlock_all(win);
 }
 
+/* MPI_Free_mem frees what MPI_Alloc_mem gave out, and nothing else that begins a piece of memory. */
+static void free_wrong(void *memory, const char *what)
+{
+    int class = MPI_SUCCESS, rc = MPI_Free_mem(memory);
+    MPI_Error_class(rc, &class);
+    if (class != MPI_ERR_BASE) {
+        fprintf(stderr, "MPI_Free_mem of %s: class %d\n", what, class);
+        exit(1);
+    }
+    memset(memory, 1, 4096); /* it is still there */
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc == 3);
@@ -57,8 +69,13 @@ int main(int argc, char **argv)
     MPI_Win_create(words, 4096, sizeof *words, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     exchange(words, win);
     MPI_Win_free(&win);
-    MPI_Win_allocate(4096, sizeof *own, MPI_INFO_NULL, MPI_COMM_WORLD, &own, &win);
-    MPI_Win_free(&win);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    free_wrong(words, "the heap's first block");
+    for (MPI_Aint bytes = 4096; bytes < 64 << 20; bytes *= 4096) {
+        MPI_Win_allocate(bytes, sizeof *own, MPI_INFO_NULL, MPI_COMM_WORLD, &own, &win);
+        free_wrong(own, "a window's memory");
+        MPI_Win_free(&win);
+    }
     if (!mpi_last) {
         MPI_Finalize();
         MPI_Finalized(&flag);

@@ -73,6 +73,8 @@ static void settle(void)
     ROUND_PUT(T, IBPUT(IN theirs, mine, 4, 5, 3, N / 3, right),                                              \
               theirs[i / 3 * 4 + i % 3] == VALUE(T, left, i / 3 * 5 + i % 3));                               \
     CHECK(theirs[3] == (T)0);                                                                                \
+    IBPUT(IN theirs, mine, 1, 1, 0, SIZE_MAX, right);                                                        \
+    IBGET(IN mine, theirs, 1, 1, 0, SIZE_MAX, right);                                                        \
     FILL(T, theirs, me);                                                                                     \
     shmem_barrier_all();                                                                                     \
     ROUND_GET(T, IGET(IN mine, theirs, 4, 2, N, right), mine[4 * i] == VALUE(T, right, 2 * i));              \

@@ -1,0 +1,189 @@
+/* The symmetric heap on a network that pins what is registered, and opens after the heap has its memory. One
+ * PE, which reaches itself by that network; calls of coll, rx and lane are answered here. */
+#include "locked.h"
+#include "unit.h"
+
+#include "coll.h"
+#include "conf.h"
+#include "ctx.h"
+#include "err.h"
+#include "heap.h"
+#include "job.h"
+#include "mr.h"
+#include "parts.h"
+#include "pinned.h"
+#include "shm.h"
+#include "short.h"
+#include "xfer.h"
+
+#include <string.h>
+
+#define MIB ((uint64_t)1 << 20)
+
+static struct hl_lane a_lane;
+
+static struct {
+    bool open;
+    uint64_t bytes, limit; /* registered; refused beyond it */
+    uint64_t lens[100];    /* by registration id, from 1 on */
+    uint64_t count;
+    void (*at_write)(void); /* what another thread does meanwhile */
+} nic;
+
+int __wrap_hl_coll_least(struct hl_comm *comm, int value, int *least);
+int __wrap_hl_coll_least(struct hl_comm *comm, int value, int *least)
+{
+    (void)comm;
+    *least = value;
+    return 0;
+}
+
+int __wrap_hl_coll_agree(struct hl_comm *comm, int value);
+int __wrap_hl_coll_agree(struct hl_comm *comm, int value)
+{
+    (void)comm;
+    return value;
+}
+
+int __wrap_hl_coll_first_failed(struct hl_comm *comm, int code, int *rank, char text[HL_ERR_TEXT]);
+int __wrap_hl_coll_first_failed(struct hl_comm *comm, int code, int *rank, char text[HL_ERR_TEXT])
+{
+    (void)comm, (void)code, (void)text;
+    *rank = 0;
+    return 0;
+}
+
+int __wrap_hl_coll_allgather_bytes(struct hl_comm *comm, const void *mine, size_t len, void *all);
+int __wrap_hl_coll_allgather_bytes(struct hl_comm *comm, const void *mine, size_t len, void *all)
+{
+    (void)comm;
+    memcpy(all, mine, len);
+    return 0;
+}
+
+int __wrap_hl_rx_start(void);
+int __wrap_hl_rx_start(void)
+{
+    return 0;
+}
+
+int __wrap_hl_rx_network(void);
+int __wrap_hl_rx_network(void)
+{
+    nic.open = true;
+    return 0;
+}
+
+int __wrap_hl_lane_open(void);
+int __wrap_hl_lane_open(void)
+{
+    hl_pool.lanes[0] = &a_lane;
+    hl_pool.chain = 64;
+    hl_a32_store_relaxed(&hl_pool.count, 1); /* relaxed: one thread. */
+    hl_lane_preferred = 0;
+    return 0;
+}
+
+bool __wrap_hl_mr_pins(void);
+bool __wrap_hl_mr_pins(void)
+{
+    return nic.open;
+}
+
+int __wrap_hl_mr_register(void *base, size_t len, struct hl_mr *out);
+int __wrap_hl_mr_register(void *base, size_t len, struct hl_mr *out)
+{
+    if (len > nic.limit - nic.bytes) {
+        return hl_err_say(HL_ERR_NO_MEM, "the limit of locked memory");
+    }
+    nic.bytes += len;
+    nic.lens[++nic.count] = len;
+    *out = (struct hl_mr){.id = nic.count, .key = nic.count, .addr = (uint64_t)(uintptr_t)base, .len = len};
+    return 0;
+}
+
+void __wrap_hl_mr_unregister(uint64_t id);
+void __wrap_hl_mr_unregister(uint64_t id)
+{
+    nic.bytes -= nic.lens[id];
+    nic.lens[id] = 0;
+}
+
+int __wrap_hl_lane_write_on(struct hl_lane *lane, const struct hl_xfer *x);
+int __wrap_hl_lane_write_on(struct hl_lane *lane, const struct hl_xfer *x)
+{
+    (void)lane, (void)x;
+    if (nic.at_write != NULL) {
+        nic.at_write();
+    }
+    return 0;
+}
+
+static int open_heap(uint64_t bytes, uint64_t lockable)
+{
+    static struct hl_comm comm = {.rank = 0, .size = 1};
+    static int me = 0;
+    be_a_user(lockable);
+    nic.limit = lockable;
+    hl_conf.near = "none";
+    hl_conf.shmem_size = bytes;
+    hl_job.size = hl_job.node_size = 1;
+    hl_job.node_world = &me;
+    hl_shmem_comm = &comm;
+    hl_sym.n_pes = 1;
+    hl_sym.my_pe = 0;
+    return hl_heap_open();
+}
+
+START_TEST(a_network_that_opens_late_pins_no_more_than_its_share)
+{
+    ck_assert_msg(open_heap(64 * MIB, 8 * MIB) == 0, "%s", hl_err_text(HL_ERR_NO_MEM));
+    ck_assert_uint_eq(nic.bytes, 8 * MIB / 32);
+    ck_assert_uint_eq(hl_heap.own, nic.bytes);
+    ck_assert_ptr_nonnull(hl_heap_internal_alloc(hl_heap.own));
+    hl_heap_close();
+    ck_assert_uint_eq(nic.bytes, 0);
+}
+END_TEST
+
+/* Another thread's shmem_malloc: its block begins in the same 2 MiB and reaches further. */
+static void take_over(void)
+{
+    nic.at_write = NULL;
+    ck_assert_int_eq(hl_pinned_cover(0, 4096, 16 * MIB), 0);
+}
+
+/* The next put of a word goes under the key that was found for this one, and no further than that key. */
+START_TEST(a_put_remembers_the_area_that_it_found)
+{
+    struct hl_sym_addr s;
+    ck_assert_int_eq(open_heap(64 * MIB, 256 * MIB), 0);
+    ck_assert_int_eq(hl_shmem_xfer_open(), 0);
+    hl_ctx_open();
+    ck_assert_int_eq(hl_pinned_cover(0, 64, 64), 0);
+    nic.at_write = take_over;
+    uint64_t *word = (uint64_t *)(void *)(hl_heap.base + 64);
+    ck_assert(hl_sym_find(word, 8, 0, &s));
+    hl_shmem_put_word(&hl_ctx_default, word, 5, 8, 0, "test");
+    const struct hl_lane_memo *last = &hl_lane_last;
+    ck_assert_uint_eq(last->token, s.token);
+    ck_assert_uint_eq(last->addr, s.where & ~HL_SYM_FAR & ~(uint64_t)4095);
+    ck_assert_uint_eq(last->limit + 7, nic.lens[s.key]);
+    ck_assert(hl_sym_find(word, 8, 0, &s));
+    ck_assert_uint_ne(last->token, s.token);
+    hl_shmem_xfer_close();
+    hl_heap_close();
+}
+END_TEST
+
+static Suite *make_suite(void)
+{
+    TCase *t = tcase_create("pinned");
+    tcase_add_test(t, a_network_that_opens_late_pins_no_more_than_its_share);
+    tcase_add_test(t, a_put_remembers_the_area_that_it_found);
+    Suite *s = suite_create("shmem_pinned");
+    suite_add_tcase(s, t);
+    return s;
+}
+
+UNIT_MAIN(make_suite)
