@@ -31,13 +31,11 @@
 
 struct hl_heap hl_heap;
 
-/* Some PE has an error, or this one could not hear from all (`lost`): finds the first PE with an error and
- * returns it with that PE's text. */
-static HL_NOINLINE int tell_first(int rc, int lost, int all)
+/* Some PE has the error `all`: finds the first PE with an error and returns it with that PE's text. */
+static HL_NOINLINE int tell_first(int rc, int all)
 {
     static char text[HL_ERR_TEXT]; /* static: used only by the thread that starts or ends the heap */
-    int first, again = hl_coll_first_failed(hl_shmem_comm, rc, &first, text);
-    lost = lost != 0 ? lost : again;
+    int first, lost = hl_coll_first_failed(hl_shmem_comm, rc, &first, text);
     if (lost != 0) {
         return rc != 0 ? rc : lost;
     }
@@ -51,7 +49,10 @@ static HL_NOINLINE int tell_first(int rc, int lost, int all)
 int hl_parts_agree(int rc)
 {
     int all = 0, lost = hl_coll_least(hl_shmem_comm, rc, &all);
-    return lost == 0 && all == 0 ? 0 : tell_first(rc, lost, all);
+    if (lost != 0) { /* the others may have gone on, so nothing more is exchanged */
+        return rc != 0 ? rc : lost;
+    }
+    return all == 0 ? 0 : tell_first(rc, all);
 }
 
 /* ---- what is asked for ---- */

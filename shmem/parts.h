@@ -56,7 +56,8 @@ uint64_t hl_parts_own(bool pins, uint64_t lockable);
 void hl_parts_show(void);
 
 /* Collective: returns 0 when `rc` is 0 on all PEs, else an error on all, with the text of the first PE that
- * failed. That PE returns first, so that it ends the job and the user reads one line. */
+ * failed. That PE returns first, so that it ends the job and the user reads one line. A PE that cannot hear
+ * from the others gets an error alone: it must end the job, too. */
 int hl_parts_agree(int rc);
 
 #endif
