@@ -410,7 +410,7 @@ inline way_mark(l, t)
     fi
 }
 
-/* C: hl_slot_take (lib/lane/post.c) -- a slot, or one poll, or another lane; open chains would keep a ring full */
+/* C: hl_slot_take (lib/lane/slot.c) -- a slot, or one poll, or another lane; open chains would keep a ring full */
 inline take_slot_or_leave(l)
 {
     if
