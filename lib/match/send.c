@@ -55,9 +55,9 @@ static void put_head(const struct hl_matcher *m, struct hl_ring_slot *slot, cons
                                       .from = (uint16_t)m->node_rank};
 }
 
-static bool is_eager(const struct hl_matcher *m, const struct hl_peer *p, uint64_t len)
+static bool is_eager(const struct hl_matcher *m, bool is_near, uint64_t len)
 {
-    return HL_LIKELY(p->node >= 0) ? len <= HL_CELL_BYTES : hl_far_is_eager(m, len);
+    return HL_LIKELY(is_near) ? len <= HL_CELL_BYTES : hl_far_is_eager(m, len);
 }
 
 /* Sends a message that fits a slot or a cell: enum hl_try_send, or an error. send_later enrols the thread. */
@@ -206,7 +206,7 @@ static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *
     int sent = view_buffer(b->type, b->count, b->buf, &v); /* 0 is HL_NO_ROOM */
     /* relaxed: a peer that throttles this rank still gets what was on its way. */
     bool throttled = (hl_a32_load_relaxed(p->state) & HL_PEER_XOFF) != 0 && !HL_FAULT(xoff_ignored);
-    if (sent == 0 && s.mode == HL_SEND_STANDARD && !throttled && is_eager(m, p, v.len)) {
+    if (sent == 0 && s.mode == HL_SEND_STANDARD && !throttled && is_eager(m, p->node >= 0, v.len)) {
         sent = p->node >= 0 ? push_near(m, p, &s, &v) : push_far(m, p, &s, &v, false);
         sent = sent == HL_NO_CELL ? push_copy(m, p, &s, &v) : sent;
         if (sent == HL_NO_ROOM) {
@@ -345,24 +345,24 @@ static int send_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_s
 }
 
 /* Tries to send at once: HL_SENT; HL_NO_ROOM: it needs a request; or an error. */
-static int send_at_once(struct hl_matcher *m, const struct hl_send *s, struct hl_peer **peer)
+HL_INLINE int send_at_once(struct hl_matcher *m, const struct hl_send *s, struct hl_peer **peer)
 {
-    struct hl_peer *p = hl_matcher_peer(m, s->dest_world);
+    struct hl_peer *p = *peer = hl_matcher_peer(m, s->dest_world);
     if (HL_UNLIKELY(p == NULL)) {
         return HL_ERR_OTHER;
     }
-    *peer = p;
     struct view v;
+    bool is_near = p->node >= 0;
     int sent = view_buffer(s->type, s->count, s->buf, &v);
     if (HL_UNLIKELY(sent != 0)) {
         return sent;
     }
     /* acquire: earlier sends are in the ring before this one; pairs with the addition in hl_peer_drain. */
-    if (HL_UNLIKELY(s->mode != HL_SEND_STANDARD || !is_eager(m, p, v.len)) ||
+    if (HL_UNLIKELY(s->mode != HL_SEND_STANDARD || !is_eager(m, is_near, v.len)) ||
         HL_UNLIKELY(hl_a32_load_acquire(p->state) != 0 && !HL_FAULT(overtake) && !HL_FAULT(xoff_ignored))) {
         return HL_NO_ROOM;
     }
-    sent = HL_LIKELY(p->node >= 0) ? push_near(m, p, s, &v) : push_far(m, p, s, &v, true);
+    sent = HL_LIKELY(is_near) ? push_near(m, p, s, &v) : push_far(m, p, s, &v, true);
     return sent == HL_NO_CELL ? HL_NO_ROOM : sent;
 }
 
