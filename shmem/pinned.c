@@ -1,10 +1,14 @@
 /* Registering the heap piece by piece. */
 #include "pinned.h"
 
+#include <mpi.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "coll.h"
 #include "err.h"
+#include "lane.h"
+#include "life.h"
 #include "mr.h"
 #include "parts.h"
 #include "shm.h"
@@ -17,8 +21,8 @@
 
 static bool on;
 static uint64_t covered[HL_SYM_PARTS]; /* registered bytes of each part of hl_heap, from its beginning on */
-static uint64_t *regions;              /* [n_regions]: hl_mr_register's ids */
-static int n_regions;
+static uint64_t regions[HL_SYM_AREAS]; /* of areas, by their index: hl_mr_register's ids; 0: none */
+static bool threaded;                  /* some PE has threads that call at the same time */
 
 struct hl_pinned_range hl_pinned_choose(uint64_t off, uint64_t end, uint64_t covered_to, uint64_t len,
                                         uint64_t step)
@@ -34,7 +38,7 @@ struct hl_pinned_range hl_pinned_choose(uint64_t off, uint64_t end, uint64_t cov
 
 /* What a PE tells the others about an area. */
 struct key {
-    uint64_t addr, key;
+    uint64_t addr, key, threaded;
 };
 
 static int no_key_memory(void)
@@ -42,28 +46,11 @@ static int no_key_memory(void)
     return hl_err_say(HL_ERR_NO_MEM, "no memory for the keys of %d heaps", hl_sym.n_pes);
 }
 
-/* Registers my memory [begin, begin + len) of the span; *out is what peers need. */
-static int register_mine(uint64_t begin, uint64_t len, const char *name, struct key *out)
+static void unregister_area(int index)
 {
-    struct hl_mr mr;
-    uint64_t *more = realloc(regions, ((size_t)n_regions + 1) * sizeof *regions);
-    if (more == NULL) {
-        return no_key_memory();
-    }
-    regions = more;
-    int rc = hl_mr_register(hl_heap.base + begin, len, &mr);
-    if (rc != 0) {
-        return hl_err_say(rc, "%s: %s", name, hl_err_text(rc));
-    }
-    regions[n_regions++] = mr.id;
-    *out = (struct key){mr.addr, mr.key};
-    return 0;
-}
-
-static void unregister_beyond(int count)
-{
-    while (n_regions > count) {
-        hl_mr_unregister(regions[--n_regions]);
+    if (regions[index] != 0) {
+        hl_mr_unregister(regions[index]);
+        regions[index] = 0;
     }
 }
 
@@ -75,23 +62,27 @@ static struct hl_sym_reach area_reach(int pe, uint64_t begin, const struct key *
                               : (struct hl_sym_reach){near + begin, 0};
 }
 
-/* Registers [begin, begin + len) on all PEs; out->pes then says how each is reached. */
-static int make_area(uint64_t begin, uint64_t len, const char *name, struct hl_sym_area *out)
+/* Registers [begin, begin + len) on all PEs as area `index`; out->pes then says how each is reached. */
+static int make_area(int index, uint64_t begin, uint64_t len, const char *name, struct hl_sym_area *out)
 {
     size_t n = (size_t)hl_sym.n_pes;
-    int before = n_regions;
-    struct key mine = {0}, *keys = malloc(n * sizeof *keys);
+    struct hl_mr mr = {.id = 0};
+    struct key *keys = malloc(n * sizeof *keys);
     *out = (struct hl_sym_area){hl_heap.base + begin, len, calloc(n, sizeof(struct hl_sym_reach))};
-    int rc = keys == NULL || out->pes == NULL ? no_key_memory() : register_mine(begin, len, name, &mine);
-    rc = hl_parts_agree(rc);
+    int rc = keys == NULL || out->pes == NULL ? no_key_memory() : hl_mr_register(out->base, len, &mr);
+    regions[index] = rc == 0 ? mr.id : 0;
+    rc = hl_parts_agree(rc != 0 ? hl_err_say(rc, "%s: %s", name, hl_err_text(rc)) : 0);
+    struct key mine = {mr.addr, mr.key, hl_life_level() == MPI_THREAD_MULTIPLE};
     rc = rc == 0 ? hl_coll_allgather_bytes(hl_shmem_comm, &mine, sizeof mine, keys) : rc;
     for (int pe = 0; rc == 0 && pe < hl_sym.n_pes; pe++) {
         out->pes[pe] = area_reach(pe, begin, &keys[pe]);
+        threaded = threaded || keys[pe].threaded != 0;
     }
     free(keys);
     if (rc != 0) {
         free(out->pes);
-        unregister_beyond(before);
+        out->pes = NULL;
+        unregister_area(index);
     }
     return rc;
 }
@@ -100,7 +91,7 @@ int hl_pinned_open(void)
 {
     struct hl_heap_part *own = &hl_heap.parts[hl_sym.own];
     struct hl_sym_area area;
-    int rc = make_area(own->off, hl_heap.own, own->name, &area);
+    int rc = make_area(hl_sym.own, own->off, hl_heap.own, own->name, &area);
     if (rc == 0) {
         free(hl_sym.parts[hl_sym.own].pes);
         hl_sym.parts[hl_sym.own] = area;
@@ -121,6 +112,73 @@ static void publish_area(const struct hl_sym_area *area, uint64_t begin, uint64_
     }
 }
 
+/* Areas that a new one, [begin, end) of the span, takes over. */
+struct taken_over {
+    uint64_t begin, end;
+    const char *name;
+    bool areas[HL_SYM_AREAS];
+};
+
+static bool takes_over(struct taken_over *t)
+{
+    bool any = false;
+    for (int i = hl_heap.count; i < hl_sym.n_parts; i++) {
+        uint64_t off = (uint64_t)(hl_sym.parts[i].base - hl_heap.base);
+        t->areas[i] = regions[i] != 0 && off >= t->begin && off + hl_sym.parts[i].len <= t->end;
+        any = any || t->areas[i];
+    }
+    return any;
+}
+
+/* Undoes the registration of areas that are taken over: memory that is registered twice counts twice. All PEs
+ * are in this call and have no threads beside it. So nobody uses the keys any more once what was issued has
+ * ended; chains that the short way of puts goes on with are sent then. */
+static int drop_areas(const struct taken_over *t)
+{
+    hl_lane_flush(-1, HL_REMOTE);
+    int rc = hl_parts_agree(0);
+    for (int i = 0; rc == 0 && i < hl_sym.n_parts; i++) {
+        if (t->areas[i]) {
+            unregister_area(i);
+        }
+    }
+    return rc;
+}
+
+/* Registers them again. Their memory is in use: without it the job ends. */
+static void restore_areas(const struct taken_over *t)
+{
+    for (int i = 0; i < hl_sym.n_parts; i++) {
+        struct hl_sym_area *a = &hl_sym.parts[i], again;
+        if (t->areas[i]) {
+            uint64_t begin = (uint64_t)(a->base - hl_heap.base);
+            hl_shmem_must(make_area(i, begin, a->len, t->name, &again), t->name, -1);
+            free(a->pes);
+            *a = again;
+        }
+    }
+}
+
+/* Makes the area [begin, end) of part `p`. */
+static int cover_range(struct hl_heap_part *p, uint64_t begin, uint64_t end)
+{
+    struct taken_over t = {.begin = begin, .end = end, .name = p->name};
+    struct hl_sym_area area;
+    bool drops = takes_over(&t) && !threaded;
+    int rc = drops ? drop_areas(&t) : 0;
+    rc = rc == 0 ? make_area(hl_sym.n_parts, begin, end - begin, p->name, &area) : rc;
+    if (rc == 0) {
+        p->piece.seg->pinned = true;
+        publish_area(&area, begin, end - begin);
+    } else if (drops) {
+        char text[HL_ERR_TEXT];
+        snprintf(text, sizeof text, "%s", hl_err_text(rc));
+        restore_areas(&t);
+        rc = hl_err_say(rc, "%s", text);
+    }
+    return rc;
+}
+
 int hl_pinned_cover(int part, uint64_t off, uint64_t len)
 {
     struct hl_heap_part *p = &hl_heap.parts[part];
@@ -138,24 +196,18 @@ int hl_pinned_cover(int part, uint64_t off, uint64_t len)
     }
     struct hl_pinned_range r = hl_pinned_choose(from, from + len, covered[part], p->len,
                                                 hl_max_size(hl_heap.lockable / SHARE, LEAST));
-    struct hl_sym_area area;
-    int rc = make_area(p->off + r.begin, r.end - r.begin, p->name, &area);
-    if (rc != 0) {
-        return rc;
-    }
-    covered[part] = r.end;
-    p->piece.seg->pinned = true;
-    publish_area(&area, p->off + r.begin, r.end - r.begin);
-    return 0;
+    int rc = cover_range(p, p->off + r.begin, p->off + r.end);
+    covered[part] = rc == 0 ? r.end : covered[part];
+    return rc;
 }
 
 void hl_pinned_close(void)
 {
-    unregister_beyond(0);
-    free(regions);
-    regions = NULL;
+    for (int i = 0; i < HL_SYM_AREAS; i++) {
+        unregister_area(i);
+    }
     for (int i = 0; i < HL_SYM_PARTS; i++) {
         covered[i] = 0;
     }
-    on = false;
+    on = threaded = false;
 }

@@ -4,8 +4,9 @@
  * The heap is gigabytes of address space, and registering all of it would take all that memory at once. So
  * its parts have no keys on such networks. The memory around a block is registered when the block is taken,
  * on all PEs alike, and becomes an area of its own among hl_sym.parts, whose keys all PEs then tell each
- * other. Areas stay until the end. Each begins at a granule and takes over all granules that it covers, so
- * that a block lies wholly in the area of its first granule. */
+ * other. Each begins at a granule and takes over all granules that it covers, so that a block lies wholly in
+ * the area of its first granule. An area within a later one is registered no more, unless a PE has threads
+ * that call at the same time: one of them may be using its key, so areas stay until the end there. */
 #ifndef HL_PINNED_H
 #define HL_PINNED_H
 
