@@ -56,7 +56,8 @@ static int place_access(struct hl_file *f, const struct hl_io_call *c, int64_t e
         f->at += err == 0 ? etypes : 0;
         hl_mutex_unlock(&f->lock);
     } else if (c->where == HL_IO_SHARED) {
-        err = hl_counter_add(f->shared, etypes, &at);
+        err = hl_io_check_place(j->view, 0, etypes); /* if not even there, others shall not see them added */
+        err = err == 0 ? hl_counter_add(f->shared, etypes, &at) : err;
         if (err == 0) {
             err = put_place(j, at);
             int back = err == 0 ? 0 : hl_counter_add(f->shared, -etypes, &at);

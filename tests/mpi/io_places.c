@@ -167,6 +167,27 @@ static void columns_are_locked(void)
     close(fd);
 }
 
+/* A refused access does not move the shared pointer, even for a moment in which other ranks use it. */
+static void refused_beside_others(MPI_File f)
+{
+    enum { TIMES = 5000 };
+    MPI_Offset at = -1;
+    char x = 0;
+
+    for (int i = 0; i < (me == size - 1 ? 10 * TIMES : TIMES); i++) {
+        if (me == size - 1) {
+            CHECK_CLASS(MPI_File_write_shared_c(f, &x, (MPI_Count)1 << 62, MPI_BYTE, MPI_STATUS_IGNORE),
+                        MPI_ERR_ARG);
+        } else {
+            OK(MPI_File_write_shared(f, &x, 1, MPI_BYTE, MPI_STATUS_IGNORE));
+        }
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    OK(MPI_File_get_position_shared(f, &at));
+    CHECK_EQ(at, (MPI_Offset)TIMES * (size - 1));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Ranks whose data together have more bytes than can be counted. */
 static void too_much_together(void)
 {
@@ -180,6 +201,8 @@ static void too_much_together(void)
     CHECK_CLASS(MPI_File_write_ordered_c(f, &x, most, MPI_BYTE, MPI_STATUS_IGNORE), MPI_ERR_ARG);
     OK(MPI_File_get_position_shared(f, &at));
     CHECK_EQ(at, 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    refused_beside_others(f);
     OK(MPI_File_close(&f));
 }
 
