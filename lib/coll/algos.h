@@ -43,11 +43,11 @@ const struct hl_coll_row *hl_coll_choose(enum hl_coll what, const struct hl_coll
 /* Appends the steps of the chosen algorithm to an empty schedule. */
 int hl_coll_build(struct hl_sched *s, const struct hl_coll_call *c);
 
-/* The next tag of the call's communicator, with the kind of the operation: ranks that call different ones do
+/* The communicator's next tag, with the kind of the operation: ranks that call different ones do
  * not take each other's messages, so that they wait, and the watchdog tells of their calls. */
-HL_INLINE int hl_coll_tag(const struct hl_coll_call *c)
+HL_INLINE int hl_coll_tag(struct hl_comm *comm, enum hl_coll what)
 {
-    return hl_comm_coll_tag(c->comm) ^ (int)c->what << 25;
+    return hl_comm_coll_tag(comm) ^ (int)what << 25;
 }
 _Static_assert(HL_COLLS <= 1 << 5, "tags have 30 bits");
 

@@ -58,7 +58,7 @@ static int run_tagged(const struct hl_coll_call *call, enum hl_plane plane, int 
 
 static int run_on(const struct hl_coll_call *call, enum hl_plane plane)
 {
-    return run_tagged(call, plane, hl_coll_tag(call));
+    return run_tagged(call, plane, hl_coll_tag(call->comm, call->what));
 }
 
 int hl_coll_run(const struct hl_coll_call *call)

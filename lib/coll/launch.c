@@ -116,7 +116,8 @@ static void land_launch(struct hl_flight *f)
 
 static int prepare_schedule(struct launch *l, const struct hl_coll_call *call, enum hl_plane plane)
 {
-    hl_sched_init_tagged(&l->sched, &hl_coll_net_match, call->comm, plane, hl_coll_tag(call));
+    hl_sched_init_tagged(&l->sched, &hl_coll_net_match, call->comm, plane,
+                         hl_coll_tag(call->comm, call->what));
     int err = build(l, call);
 
     if (err != 0) {
@@ -140,7 +141,7 @@ static int prepare_exchange(struct launch *l, const struct hl_coll_call *call)
         return 0; /* prepare_schedule takes the tag */
     }
     if (err == 0) {
-        how.tag = l->tag = hl_coll_tag(call);
+        how.tag = l->tag = hl_coll_tag(call->comm, call->what);
         err = hl_exchange_new(call, &how, &l->exchange);
     }
     if (err != 0 && l->again) {

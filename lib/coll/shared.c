@@ -12,8 +12,9 @@
 #include "util.h"
 
 #define BOUNCE ((uint64_t)64 << 10)
-#define DEAD_TURNS 64 /* looks at a flag between two questions whether its writer is alive */
-#define LOOKS 16      /* looks at a flag whose writer runs on another CPU, before this thread yields */
+#define DEAD_TURNS 64      /* looks at a flag between two questions whether its writer is alive */
+#define NO_CALL UINT16_MAX /* hl_shared.what of a member that has met another call */
+#define LOOKS 16           /* looks at a flag whose writer runs on another CPU, before this thread yields */
 
 /* ---- Waiting ---- */
 
@@ -97,8 +98,30 @@ int hl_shared_rank_at(const struct hl_shared *s, int place)
 
 static void fail_left_out(struct hl_shared *s, int place)
 {
-    hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "rank %d of the communicator sends fewer bytes",
-                                 hl_shared_rank_at(s, place)));
+    if (s->err == 0) {
+        s->err = hl_err_say(HL_ERR_TRUNCATE,
+                            "rank %d of the communicator sends fewer bytes, or is in another call",
+                            hl_shared_rank_at(s, place));
+    }
+}
+
+/* From here on this member waits for no more cells, and others learn from its own that it is in none of their
+ * calls. */
+static HL_COLD void fail_unlike(struct hl_shared *s, int place, unsigned what)
+{
+    static const char *const calls[] = {
+        [HL_COLL_BARRIER] = "MPI_Barrier",     [HL_COLL_BCAST] = "MPI_Bcast",
+        [HL_COLL_REDUCE] = "MPI_Reduce",       [HL_COLL_ALLREDUCE] = "MPI_Allreduce",
+        [HL_COLL_GATHER] = "MPI_Gather",       [HL_COLL_GATHERV] = "MPI_Gatherv",
+        [HL_COLL_SCATTER] = "MPI_Scatter",     [HL_COLL_SCATTERV] = "MPI_Scatterv",
+        [HL_COLL_ALLGATHER] = "MPI_Allgather", [HL_COLL_ALLGATHERV] = "MPI_Allgatherv"};
+    const char *theirs = what < HL_COUNT_OF(calls) && calls[what] != NULL ? calls[what] : "another call";
+
+    if (s->what != NO_CALL) { /* it says more than that bytes are missing */
+        s->err = hl_err_say(HL_ERR_OTHER, "rank %d of the communicator has called %s meanwhile",
+                            hl_shared_rank_at(s, place), theirs);
+    }
+    s->what = NO_CALL;
 }
 
 /* Waits until the word is at least `least`. False: its writer has died, or has ended the call without it. */
@@ -114,6 +137,9 @@ static bool await(struct hl_shared *s, int place, const hl_a64 *word, uint64_t l
         w.comm = s->comm;
     }
     if (word != &s->areas[place]->done) {
+        if (s->what == NO_CALL) {
+            return false;
+        }
         w.done = &s->areas[place]->done;
         w.last = hl_shared_last(s);
     }
@@ -189,7 +215,8 @@ void hl_shared_post(struct hl_shared *s, enum hl_cell_kind kind, uint64_t len, c
     cell->len = len;
     cell->addr = (uint64_t)(uintptr_t)addr;
     cell->err = s->err;
-    cell->kind = kind;
+    cell->kind = (uint16_t)kind;
+    cell->what = s->what;
     /* release: the cell, and all that this member did before; pairs with the acquire in is_word_there. */
     hl_a64_store_release(&cell->op, s->op);
 }
@@ -204,6 +231,11 @@ const struct hl_cell *hl_shared_await(struct hl_shared *s, int place)
     /* relaxed: acquired in await. A later number: the member has ended this call without the cell. */
     if (HL_UNLIKELY(hl_a64_load_relaxed(&cell->op) != s->op)) {
         fail_left_out(s, place);
+        return NULL;
+    }
+    unsigned what = HL_ONCE(cell->what);
+    if (HL_UNLIKELY(what != s->what)) {
+        fail_unlike(s, place, what);
         return NULL;
     }
     int err = HL_ONCE(cell->err);

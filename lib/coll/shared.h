@@ -51,8 +51,8 @@ struct hl_cell {
     HL_ALIGNED_LINE hl_a64 op; /* atomic: number of the operation; release after the other fields */
     uint64_t len;              /* bytes of data */
     uint64_t addr;
-    int32_t err; /* the poster's error */
-    uint32_t kind;
+    int32_t err;                                 /* the poster's error */
+    uint16_t kind, what;                         /* enum hl_cell_kind; the poster's call, enum hl_coll */
     char data[HL_SHARED_DATA + HL_SHARED_APART]; /* begins in the cache line of the head */
 };
 
@@ -85,6 +85,7 @@ struct hl_shared {
     int n, me;
     unsigned slots;         /* a power of two: HL_SHARED_SLOTS, in tests fewer */
     int *others;            /* [n - 1] node ranks of the others, to wake them */
+    uint16_t what;          /* the current call, enum hl_coll */
     uint64_t op;            /* number of the current operation */
     uint64_t free;          /* all others are known to have ended this operation */
     struct hl_copy_out out; /* copies into my cells */
@@ -119,7 +120,8 @@ HL_INLINE void hl_shared_wake_all(const struct hl_shared *s)
 }
 
 /* Waits for a place's cell of this operation, and takes over its error. The data is in the cell if its kind
- * is not ADDR. NULL: the member has died, or has ended the call without this operation; the error is kept. */
+ * is not ADDR. NULL: the member has died, is in another call, or has ended this one without the operation;
+ * the error is kept. */
 const struct hl_cell *hl_shared_await(struct hl_shared *s, int place);
 
 /* Where ranks take turns on CPUs: waits for the cells of members on my CPU, which cannot write them while I

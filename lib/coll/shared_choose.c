@@ -175,11 +175,12 @@ static struct hl_shared *shared_of(struct hl_comm *comm)
     return part != NULL ? HL_CONTAINER_OF(part, struct hl_shared, part) : NULL;
 }
 
-static void begin_call(struct hl_shared *s, struct hl_comm *comm)
+static void begin_call(struct hl_shared *s, struct hl_comm *comm, enum hl_coll what)
 {
     s->err = 0;
+    s->what = (uint16_t)what;
     if (s->board->nodes > 1) {
-        s->tag = hl_comm_coll_tag(comm); /* all members take it, whoever sends */
+        s->tag = hl_coll_tag(comm, what); /* all members take it, whoever sends */
     }
 }
 
@@ -195,9 +196,9 @@ static int end_call(struct hl_shared *s)
 }
 
 /* Takes part in a call that this member cannot make, so that nobody waits for it. */
-static void refuse_call(struct hl_shared *s, struct hl_comm *comm, int err)
+static void refuse_call(struct hl_shared *s, struct hl_comm *comm, enum hl_coll what, int err)
 {
-    begin_call(s, comm);
+    begin_call(s, comm, what);
     s->err = err;
     (void)end_call(s);
 }
@@ -211,14 +212,14 @@ bool hl_shared_run(const struct hl_coll_call *c, int *err)
     }
     *err = hl_coll_look(&x.reducer, c, &x.facts);
     if (*err != 0) {
-        refuse_call(x.s, c->comm, *err);
+        refuse_call(x.s, c->comm, c->what, *err);
         return true;
     }
     const struct row *row = choose_row(&x);
     if (row == NULL) {
         return false;
     }
-    begin_call(x.s, c->comm);
+    begin_call(x.s, c->comm, c->what);
     row->run(&x);
     *err = end_call(x.s);
     return true;
@@ -235,10 +236,10 @@ bool hl_shared_try_bcast(struct hl_comm *comm, struct hl_data data, int root, in
     if (!hl_type_bytes(data.type, data.count, &bytes)) {
         *err = hl_err_say(HL_ERR_COUNT, "%lld elements of %lld bytes are too many", (long long)data.count,
                           (long long)data.type->size);
-        refuse_call(s, comm, *err);
+        refuse_call(s, comm, HL_COLL_BCAST, *err);
         return true;
     }
-    begin_call(s, comm);
+    begin_call(s, comm, HL_COLL_BCAST);
     hl_shared_bcast(s, data, s->board->places[root]);
     *err = end_call(s);
     return true;
@@ -251,7 +252,7 @@ bool hl_shared_try_barrier(struct hl_comm *comm, int *err)
     if (s == NULL) {
         return false;
     }
-    begin_call(s, comm);
+    begin_call(s, comm, HL_COLL_BARRIER);
     hl_shared_barrier(s);
     *err = end_call(s);
     return true;

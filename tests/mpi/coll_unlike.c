@@ -1,5 +1,5 @@
 /* On one node, collectives whose sizes do not match end with an error on some ranks, or with none, but end;
- * and the next ones on the communicator work. usage: coll_unlike [CALL [verbose]] */
+ * different calls end with an error that names them; and the next ones on the communicator work. usage: coll_unlike [CALL [verbose]] */
 #include "rma.h"
 
 enum { LARGE = 600000 };
@@ -60,6 +60,21 @@ static int alltoall(int n, int m, int root)
     return MPI_Alltoall(from, mine, MPI_CHAR, to, mine, MPI_CHAR, MPI_COMM_WORLD);
 }
 
+static int barrier(int n, int m, int root)
+{
+    return MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static int reduce(int n, int m, int root)
+{
+    return MPI_Reduce(from, to, n, MPI_INT8_T, MPI_SUM, root, MPI_COMM_WORLD);
+}
+
+static int allreduce(int n, int m, int root)
+{
+    return MPI_Allreduce(from, to, n, MPI_INT8_T, MPI_SUM, MPI_COMM_WORLD);
+}
+
 static const struct {
     const char *name;
     call *fn;
@@ -83,6 +98,42 @@ static void check_next(const char *name, int n, int m)
     code = MPI_Bcast(to, 20000, MPI_CHAR, ranks - 1, MPI_COMM_WORLD);
     CHECK(code == MPI_SUCCESS, "after %s of %d for %d", name, m, n);
     CHECK(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS, "after %s of %d for %d", name, m, n);
+}
+
+/* One rank is in another call than the others. Who reads what the other call has written names it. (Two calls
+ * in which some rank only waits, and data in several cells, may leave ranks that wait for each other: that is the
+ * watchdog's matter.) */
+static void different_calls(void)
+{
+    static const struct {
+        const char *name;
+        call *fn;
+        int all; /* each rank writes before it waits for the others */
+    } pairs[] = {{"MPI_Barrier", barrier, 1},     {"MPI_Bcast", bcast, 0},
+                 {"MPI_Reduce", reduce, 0},       {"MPI_Gather", gather, 0},
+                 {"MPI_Allreduce", allreduce, 1}, {"MPI_Allgather", allgather, 1}};
+    enum { PAIRS = sizeof pairs / sizeof pairs[0] };
+    for (int i = 0; i < PAIRS * PAIRS * ranks; i++) {
+        int mine = i % PAIRS, others = i / PAIRS % PAIRS, odd = i / PAIRS / PAIRS % ranks, len, told[2];
+        char said[MPI_MAX_ERROR_STRING] = "";
+        if (mine == others || (!pairs[mine].all && !pairs[others].all)) {
+            continue;
+        }
+        const char *named = pairs[me == odd ? others : mine].name;
+        int code = pairs[me == odd ? mine : others].fn(8, 8, 0);
+        if (code != MPI_SUCCESS) {
+            MPI_Error_string(code, said, &len);
+        }
+        int sees[2] = {strstr(said, named) != NULL && strstr(said, "has called") != NULL,
+                       code != MPI_SUCCESS};
+        for (int k = 0; k < 4; k++) { /* the next calls work */
+            MPI_Barrier(MPI_COMM_WORLD);
+        }
+        MPI_Allreduce(sees, told, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+        CHECK(told[0] > 0, "%s of rank %d, %s of the others: %d of %d errors name it; %s", pairs[mine].name,
+              odd, pairs[others].name, told[0], told[1], said);
+        check_next(pairs[mine].name, 8, 8);
+    }
 }
 
 int main(int argc, char **argv)
@@ -110,6 +161,9 @@ int main(int argc, char **argv)
             reported += code != MPI_SUCCESS;
             check_next(calls[k].name, n, m);
         }
+    }
+    if (argc < 2 && ranks <= 8) { /* more meet in a tree, whose root only waits at first */
+        different_calls();
     }
     int all;
     MPI_Allreduce(&reported, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
