@@ -169,9 +169,10 @@ static uint64_t block_at(const void *ptr, int *part, size_t *len, const char *fu
 }
 
 /* Prints one line when a partition has no room for the first time. PE 0 prints for all. */
-static void say_part_full(int part, size_t size, const char *func)
+static void say_part_full(int part, size_t align, size_t size, const char *func)
 {
-    char asked[HL_BYTES_TEXT], all[HL_BYTES_TEXT], left[HL_BYTES_TEXT], most[HL_BYTES_TEXT];
+    char multiple[HL_BYTES_TEXT], asked[HL_BYTES_TEXT], all[HL_BYTES_TEXT], left[HL_BYTES_TEXT],
+        most[HL_BYTES_TEXT];
     hl_mutex_lock(&lock);
     const struct hl_blocks *b = &blocks[part];
     bool first = !told_full[part] && hl_sym.my_pe == 0;
@@ -180,8 +181,10 @@ static void say_part_full(int part, size_t size, const char *func)
     hl_bytes_text(hl_blocks_largest(b), most);
     hl_mutex_unlock(&lock);
     if (first) {
-        hl_log(HL_LOG_WARN, "%s: no room for %s in %s of %s: %s are free, at most %s in one piece", func,
-               hl_bytes_text(size, asked), hl_heap.parts[part].name,
+        bool plain = align <= HL_MEM_ALIGN;
+        hl_log(HL_LOG_WARN, "%s: no room for %s%s%s in %s of %s: %s are free, at most %s in one piece", func,
+               hl_bytes_text(size, asked), plain ? "" : " at a multiple of ",
+               plain ? "" : hl_bytes_text(align, multiple), hl_heap.parts[part].name,
                hl_bytes_text(hl_heap.parts[part].len, all), left, most);
     }
 }
@@ -203,7 +206,7 @@ static uint64_t take_heap_piece(int part, size_t align, size_t size, const char 
     }
     hl_mutex_unlock(&lock);
     if (rc != 0) {
-        say_part_full(part, size, func);
+        say_part_full(part, align, size, func);
     }
     return rc == 0 ? off : NOTHING;
 }

@@ -60,6 +60,8 @@ int main(int argc, char **argv)
     } else if (strcmp(what, "full") == 0) {
         CHECK(shmem_malloc((size_t)1 << 40) == NULL);
         CHECK(shmem_malloc((size_t)1 << 41) == NULL);
+    } else if (strcmp(what, "crooked") == 0) {
+        shmem_align((size_t)16 << 20, (size_t)8 << 20); /* the first blocks lie where it would have to */
     } else if (strcmp(what, "show") == 0) {
         shmem_long_p((long *)b, 1, (me + 1) % n_pes);
     }

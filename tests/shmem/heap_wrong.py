@@ -63,6 +63,8 @@ for what, words in (("inside", "shmem_free: 0x[0-9a-f]+ is not the begin of a bl
     check(what, run(what, pes=1), 1, words)
 check("full", run("full", SHMEM_SYMMETRIC_SIZE="20m"), 0,
       r"PE 0 .*shmem_malloc: no room for 1T in partition 1 of 20M: \d+ are free, at most \d+ in one piece")
+check("crooked", run("crooked", SHMEM_SYMMETRIC_SIZE="20m"), 0,
+      r"PE 0 .*shmem_align: no room for 8M at a multiple of 16M in partition 1 of 20M: \d+ are free, at most \d+ in one piece")
 
 # Partitions that cannot be.
 mandatory = {"SHMEM_SYMMETRIC_PARTITION1": "size=1M", "SHMEM_SYMMETRIC_PARTITION4": "size=1G:kind=F:policy=M:pgsize=1G"}
