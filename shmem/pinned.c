@@ -166,7 +166,10 @@ static int cover_range(struct hl_heap_part *p, uint64_t begin, uint64_t end)
     struct hl_sym_area area;
     bool drops = takes_over(&t) && !threaded;
     int rc = drops ? drop_areas(&t) : 0;
-    rc = rc == 0 ? make_area(hl_sym.n_parts, begin, end - begin, p->name, &area) : rc;
+    if (rc != 0) {
+        return rc;
+    }
+    rc = make_area(hl_sym.n_parts, begin, end - begin, p->name, &area);
     if (rc == 0) {
         p->piece.seg->pinned = true;
         publish_area(&area, begin, end - begin);
