@@ -488,7 +488,7 @@ static void forget_before(struct hl_win *w, int target, bool local, uint32_t num
     leave_node(w);
 }
 
-void hl_conflict_forget(struct hl_win *w, int target, bool local)
+void hl_conflict_forget_checked(struct hl_win *w, int target, bool local)
 {
     hl_mutex_lock(&w->conflicts->mutex);
     forget_before(w, target, local, UINT32_MAX);

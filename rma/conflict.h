@@ -42,7 +42,13 @@ int hl_conflict_acc(const struct hl_acc *a, const struct hl_span *span, const vo
 
 /* Forgets operations on `target` (-1: all) that are completed: all of them, or (local) all but puts and
  * accumulates, which are complete at the origin only. */
-void hl_conflict_forget(struct hl_win *w, int target, bool local);
+void hl_conflict_forget_checked(struct hl_win *w, int target, bool local);
+HL_INLINE void hl_conflict_forget(struct hl_win *w, int target, bool local)
+{
+    if (HL_CHECKED) {
+        hl_conflict_forget_checked(w, target, local);
+    }
+}
 
 /* A flush with a request begins: *number is its number. Its end, which is when the user's call ends the
  * request, forgets what had begun on the target before. HL_ERR_NO_MEM. */

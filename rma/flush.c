@@ -84,9 +84,7 @@ HL_INLINE int flush_targets(struct hl_win *w, int target, enum hl_lane_scope sco
         return 0;
     }
     int dead, rc = 0;
-    if (HL_CHECKED) {
-        hl_conflict_forget(w, target, scope == HL_LOCAL);
-    }
+    hl_conflict_forget(w, target, scope == HL_LOCAL);
     if (hl_flush_begin(w, target, &dead)) {
         hl_mode_enter(w);
         hl_lane_flush(target < 0 ? -1 : hl_win_world(w, target), scope);
@@ -146,8 +144,7 @@ static HL_NOINLINE int flush_any(int target, MPI_Win win, enum hl_lane_scope sco
         return MPI_SUCCESS;
     }
     int rc = hl_flush_check(w, target);
-    rc = rc == 0 ? flush_targets(w, target, scope) : rc;
-    return hl_win_end(win, func, rc);
+    return hl_win_end(win, func, rc == 0 ? flush_targets(w, target, scope) : rc);
 }
 
 /* A flush of all targets that may be more than a fence, or a wrong call. */
@@ -155,8 +152,7 @@ static HL_NOINLINE int flush_each(MPI_Win win, enum hl_lane_scope scope, const c
 {
     struct hl_win *w = hl_win_of(win);
     int rc = hl_flush_check_all(w);
-    rc = rc == 0 ? flush_targets(w, -1, scope) : rc;
-    return hl_win_end(win, func, rc);
+    return hl_win_end(win, func, rc == 0 ? flush_targets(w, -1, scope) : rc);
 }
 
 /* Are all targets mapped and locked, so that a flush of any or all is a fence of the processor? */
