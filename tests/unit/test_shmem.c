@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "job.h"
 #include "parts.h"
 #include "pinned.h"
 #include "sym.h"
@@ -197,6 +198,31 @@ START_TEST(trees_hold_everybody_once_in_order)
 }
 END_TEST
 
+static void join_nothing(struct hl_meet *m, const void *theirs, size_t len)
+{
+    memcpy(m->data, theirs, len);
+}
+
+/* PE 1's message in the root's box says that it is longer than the root has room for: the job ends. */
+START_TEST(a_message_is_no_longer_than_its_room)
+{
+    static const int node[] = {0, 1};
+    uint64_t data[2] = {0};
+    struct hl_team team = {.start = 0, .stride = 1, .size = 2, .rank = 0, .boxes = HEAP_LEN};
+    struct hl_call call = {"a test", hl_call_what(HL_CALL_SPLIT, 0, 0), &team, NULL};
+    struct hl_meet meet = {data, sizeof data, sizeof data[0], join_nothing, NULL};
+    struct hl_box *box = ((struct hl_team_boxes *)(void *)(heap + HEAP_LEN))->up;
+    set_up();
+    hl_job.size = hl_job.node_size = 2;
+    hl_job.node_world = node;
+    ck_assert_int_eq(hl_job_index_node(), 0);
+    box->call = call.what;
+    box->len = sizeof data + 1;
+    hl_a64_store_relaxed(&box->flag, 1); /* relaxed: one thread. */
+    hl_tree_meet(&call, &meet);
+}
+END_TEST
+
 /* One list: a round is as long as the list. Two lists whose searches alternate: every begin is drawn. */
 START_TEST(searches_of_lists_begin_everywhere)
 {
@@ -235,6 +261,7 @@ static Suite *shmem_suite(void)
     tcase_add_test(t, parts_of_the_heap_leave_no_gap);
     tcase_add_test(t, blocks_lie_in_the_piece_of_each_granule);
     tcase_add_test(t, trees_hold_everybody_once_in_order);
+    tcase_add_exit_test(t, a_message_is_no_longer_than_its_room, 1);
     tcase_add_test(t, searches_of_lists_begin_everywhere);
     suite_add_tcase(s, t);
     return s;
