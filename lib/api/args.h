@@ -5,8 +5,10 @@
 #ifndef HL_ARGS_H
 #define HL_ARGS_H
 
+#include <limits.h>
 #include <mpi.h>
 
+#include "api.h"
 #include "comm.h"
 #include "cs.h"
 #include "err.h"
@@ -35,6 +37,10 @@ int hl_api_no_address(const void *address, const char *what) HL_COLD;
 /* Hands a new communicator (NULL: MPI_COMM_NULL for this rank) to the user, with its parent's error
  * handler. */
 void hl_api_give_comm(const struct hl_comm *parent, struct hl_comm *made, MPI_Comm *newcomm);
+
+/* The end of a call that makes a communicator, if `err` is 0, and began with hl_api_enter. */
+int hl_api_leave_made(struct hl_comm *parent, const char *func, int err, struct hl_comm *made,
+                      MPI_Comm *newcomm);
 
 /* Returns `err`, which is an error for certain: so compilers and analyzers see that objects exist
  * otherwise. */
@@ -112,6 +118,13 @@ HL_INLINE int hl_api_get_errh(MPI_Errhandler handle, struct hl_errh **e)
     return *e != NULL ? 0 : hl_err_say_none(HL_ERR_ERRHANDLER, "error handler", handle);
 }
 
+/* What calls on error handlers of all sorts of objects do: make one, put one into an object's slot, give the
+ * user a handle of that in a slot. hl_api_make_errh is the whole call; `what`: the name of its argument `fn`. */
+int hl_api_make_errh(const char *func, enum hl_errh_sort sort, hl_errh_fn *fn, const char *what,
+                     MPI_Errhandler *errhandler);
+int hl_api_set_errh(struct hl_errh **slot, enum hl_errh_sort sort, MPI_Errhandler errhandler);
+int hl_api_give_errh(struct hl_errh *const *slot, MPI_Errhandler *errhandler);
+
 HL_INLINE int hl_api_get_group(MPI_Group handle, struct hl_group **g)
 {
     *g = hl_group_of(handle);
@@ -182,6 +195,46 @@ HL_INLINE int hl_api_check_out(const void *out, const char *what)
 {
     return HL_CHECKS && HL_UNLIKELY(!hl_is_address(out)) ? hl_api_sure(hl_api_no_address(out, what)) : 0;
 }
+
+/* Checks the pointers of a text that the user gets and of its length. */
+HL_INLINE int hl_api_check_text(const char *text, const char *what, const int *len)
+{
+    int err = hl_api_check_out(text, what);
+
+    return err == 0 ? hl_api_check_out(len, "resultlen") : err;
+}
+
+/* Give the user a result through a pointer. HL_ERR_ARG. */
+HL_INLINE int hl_api_give(int *out, const char *what, int value)
+{
+    int err = hl_api_check_out(out, what);
+
+    if (HL_LIKELY(err == 0)) {
+        *out = value;
+    }
+    return err;
+}
+
+HL_INLINE int hl_api_give_count(int64_t *out, const char *what, int64_t value)
+{
+    int err = hl_api_check_out(out, what);
+
+    if (err == 0) {
+        *out = value;
+    }
+    return err;
+}
+
+/* A number as int, or MPI_UNDEFINED when it does not fit. */
+HL_INLINE int hl_api_narrow(int64_t v)
+{
+    return v >= INT_MIN && v <= INT_MAX ? (int)v : MPI_UNDEFINED;
+}
+
+/* Give the user a handle: of a group that others have, too, and of the new info object *made, if it could be
+ * made (`err` is 0). Return the error. */
+int hl_api_give_group(struct hl_group *g, MPI_Group *group);
+int hl_api_give_info(int err, struct hl_info *const *made, MPI_Info *info);
 
 /* Checks the pointer of a list of `n` entries, which matters only if n > 0. */
 HL_INLINE int hl_api_check_list(int64_t n, const void *list, const char *what)
@@ -273,5 +326,31 @@ HL_INLINE int hl_api_leave_ctx(uint64_t ctx, const char *func, int err)
     hl_cs_out(HL_CS_call, NULL);
     return code;
 }
+
+/* Rows that make functions: name, parameters, what is checked beside the handle (0: nothing), what is done.
+ * Both are expressions of 0 or HL_ERR_*, which see the object of the handle: `c` that of `comm`, `t` of
+ * `datatype`, `g` of `group`. Calls of HL_CALL_PLAIN have no handle. */
+#define HL_CALL_PLAIN(name, params, check, what)                                                             \
+    HL_CALL(name, params, , 0, check, what, hl_api_leave(NULL, #name, err))
+#define HL_CALL_COMM(name, params, check, what)                                                              \
+    HL_CALL(name, params, struct hl_comm *c, hl_api_get_comm(comm, &c), check, what,                         \
+            hl_api_leave(c, #name, err))
+#define HL_CALL_TYPE(name, params, check, what)                                                              \
+    HL_CALL(name, params, struct hl_type *t, hl_api_get_type(datatype, &t), check, what,                     \
+            hl_api_leave(NULL, #name, err))
+#define HL_CALL_GROUP(name, params, check, what)                                                             \
+    HL_CALL(name, params, struct hl_group *g, hl_api_get_group(group, &g), check, what,                      \
+            hl_api_leave(NULL, #name, err))
+#define HL_CALL(name, params, object, get, check, what, leave)                                               \
+    HL_API(name);                                                                                            \
+    int P##name params                                                                                       \
+    {                                                                                                        \
+        object;                                                                                              \
+        int err = hl_api_enter(get);                                                                         \
+                                                                                                             \
+        err = err == 0 ? (check) : err;                                                                      \
+        err = err == 0 ? (what) : err;                                                                       \
+        return leave;                                                                                        \
+    }
 
 #endif

@@ -77,50 +77,55 @@ static int check_attr_room(const void *attribute_val, const int *flag)
     return err == 0 ? hl_api_check_out(flag, "flag") : err;
 }
 
-static void give_attr(bool found, void *value, void *attribute_val, int *flag)
+static int give_attr(int err, bool found, void *value, void *attribute_val, int *flag)
 {
-    *flag = found;
-    if (found) {
+    if (err == 0) {
+        *flag = found;
+    }
+    if (err == 0 && found) {
         *(void **)attribute_val = value;
     }
+    return err;
 }
 
-static int comm_get(const char *func, MPI_Comm comm, int keyval, void *attribute_val, int *flag)
+static int get_comm_attr(const struct hl_comm *c, int keyval, void *attribute_val, int *flag)
 {
-    struct hl_comm *c;
     void *value = NULL;
     bool found = false;
-    int err = hl_api_enter(hl_api_get_comm(comm, &c));
+    int err = predefined_attr(c, keyval, &value, &found)
+                  ? 0
+                  : hl_attr_get(&c->attrs, HL_ATTR_COMM, keyval, &value, &found);
 
-    err = err == 0 ? check_attr_room(attribute_val, flag) : err;
-    if (err == 0 && !predefined_attr(c, keyval, &value, &found)) {
-        err = hl_attr_get(&c->attrs, HL_ATTR_COMM, keyval, &value, &found);
-    }
-    if (err == 0) {
-        give_attr(found, value, attribute_val, flag);
-    }
-    return hl_api_leave(c, func, err);
+    return give_attr(err, found, value, attribute_val, flag);
 }
 
-static int comm_set(const char *func, MPI_Comm comm, int keyval, void *value)
+static int get_type_attr(const struct hl_type *t, int keyval, void *attribute_val, int *flag)
 {
-    struct hl_comm *c;
-    int err = hl_api_enter(hl_api_get_comm(comm, &c));
+    void *value = NULL;
+    bool found = false;
+    int err = hl_attr_get(&t->attrs, HL_ATTR_TYPE, keyval, &value, &found);
 
-    err = err == 0 ? check_own_key(keyval) : err;
-    err = err == 0 ? hl_attr_put(&c->attrs, HL_ATTR_COMM, c->handle, keyval, value) : err;
-    return hl_api_leave(c, func, err);
+    return give_attr(err, found, value, attribute_val, flag);
 }
 
-static int comm_delete(const char *func, MPI_Comm comm, int keyval)
-{
-    struct hl_comm *c;
-    int err = hl_api_enter(hl_api_get_comm(comm, &c));
-
-    err = err == 0 ? check_own_key(keyval) : err;
-    err = err == 0 ? hl_attr_delete(&c->attrs, HL_ATTR_COMM, c->handle, keyval) : err;
-    return hl_api_leave(c, func, err);
-}
+HL_CALL_COMM(MPI_Comm_get_attr, (MPI_Comm comm, int keyval, void *attribute_val, int *flag),
+             check_attr_room(attribute_val, flag), get_comm_attr(c, keyval, attribute_val, flag))
+HL_CALL_COMM(MPI_Attr_get, (MPI_Comm comm, int keyval, void *attribute_val, int *flag),
+             check_attr_room(attribute_val, flag), get_comm_attr(c, keyval, attribute_val, flag))
+HL_CALL_COMM(MPI_Comm_set_attr, (MPI_Comm comm, int keyval, void *value), check_own_key(keyval),
+             hl_attr_put(&c->attrs, HL_ATTR_COMM, c->handle, keyval, value))
+HL_CALL_COMM(MPI_Attr_put, (MPI_Comm comm, int keyval, void *value), check_own_key(keyval),
+             hl_attr_put(&c->attrs, HL_ATTR_COMM, c->handle, keyval, value))
+HL_CALL_COMM(MPI_Comm_delete_attr, (MPI_Comm comm, int keyval), check_own_key(keyval),
+             hl_attr_delete(&c->attrs, HL_ATTR_COMM, c->handle, keyval))
+HL_CALL_COMM(MPI_Attr_delete, (MPI_Comm comm, int keyval), check_own_key(keyval),
+             hl_attr_delete(&c->attrs, HL_ATTR_COMM, c->handle, keyval))
+HL_CALL_TYPE(MPI_Type_get_attr, (MPI_Datatype datatype, int keyval, void *attribute_val, int *flag),
+             check_attr_room(attribute_val, flag), get_type_attr(t, keyval, attribute_val, flag))
+HL_CALL_TYPE(MPI_Type_set_attr, (MPI_Datatype datatype, int keyval, void *value), 0,
+             hl_attr_put(&t->attrs, HL_ATTR_TYPE, t->handle, keyval, value))
+HL_CALL_TYPE(MPI_Type_delete_attr, (MPI_Datatype datatype, int keyval), 0,
+             hl_attr_delete(&t->attrs, HL_ATTR_TYPE, t->handle, keyval))
 
 static int make_keyval(const char *func, enum hl_attr_sort sort, hl_attr_copy_fn *copy,
                        hl_attr_delete_fn *del, void *extra, int *keyval)
@@ -143,118 +148,27 @@ static int free_key(const char *func, enum hl_attr_sort sort, int *keyval)
     return hl_api_leave(NULL, func, err);
 }
 
-HL_API(MPI_Comm_create_keyval);
-int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
-                            MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval,
-                            void *extra_state)
-{
-    return make_keyval("MPI_Comm_create_keyval", HL_ATTR_COMM, (hl_attr_copy_fn *)comm_copy_attr_fn,
-                       (hl_attr_delete_fn *)comm_delete_attr_fn, extra_state, comm_keyval);
-}
+/* One row for each kind of key: both functions, the types of its callbacks, the object that has it. */
+#define KEYVAL_ROWS(X)                                                                                       \
+    X(MPI_Comm_create_keyval, MPI_Comm_free_keyval, MPI_Comm_copy_attr_function,                             \
+      MPI_Comm_delete_attr_function, HL_ATTR_COMM)                                                           \
+    X(MPI_Keyval_create, MPI_Keyval_free, MPI_Copy_function, MPI_Delete_function, HL_ATTR_COMM)              \
+    X(MPI_Type_create_keyval, MPI_Type_free_keyval, MPI_Type_copy_attr_function,                             \
+      MPI_Type_delete_attr_function, HL_ATTR_TYPE)
 
-HL_API(MPI_Keyval_create);
-int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
-                       void *extra_state)
-{
-    return make_keyval("MPI_Keyval_create", HL_ATTR_COMM, (hl_attr_copy_fn *)copy_fn,
-                       (hl_attr_delete_fn *)delete_fn, extra_state, keyval);
-}
-
-HL_API(MPI_Comm_free_keyval);
-int PMPI_Comm_free_keyval(int *comm_keyval)
-{
-    return free_key("MPI_Comm_free_keyval", HL_ATTR_COMM, comm_keyval);
-}
-
-HL_API(MPI_Keyval_free);
-int PMPI_Keyval_free(int *keyval)
-{
-    return free_key("MPI_Keyval_free", HL_ATTR_COMM, keyval);
-}
-
-HL_API(MPI_Comm_get_attr);
-int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
-{
-    return comm_get("MPI_Comm_get_attr", comm, comm_keyval, attribute_val, flag);
-}
-
-HL_API(MPI_Attr_get);
-int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
-{
-    return comm_get("MPI_Attr_get", comm, keyval, attribute_val, flag);
-}
-
-HL_API(MPI_Comm_set_attr);
-int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
-{
-    return comm_set("MPI_Comm_set_attr", comm, comm_keyval, attribute_val);
-}
-
-HL_API(MPI_Attr_put);
-int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
-{
-    return comm_set("MPI_Attr_put", comm, keyval, attribute_val);
-}
-
-HL_API(MPI_Comm_delete_attr);
-int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
-{
-    return comm_delete("MPI_Comm_delete_attr", comm, comm_keyval);
-}
-
-HL_API(MPI_Attr_delete);
-int PMPI_Attr_delete(MPI_Comm comm, int keyval)
-{
-    return comm_delete("MPI_Attr_delete", comm, keyval);
-}
-
-HL_API(MPI_Type_create_keyval);
-int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
-                            MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval,
-                            void *extra_state)
-{
-    return make_keyval("MPI_Type_create_keyval", HL_ATTR_TYPE, (hl_attr_copy_fn *)type_copy_attr_fn,
-                       (hl_attr_delete_fn *)type_delete_attr_fn, extra_state, type_keyval);
-}
-
-HL_API(MPI_Type_free_keyval);
-int PMPI_Type_free_keyval(int *type_keyval)
-{
-    return free_key("MPI_Type_free_keyval", HL_ATTR_TYPE, type_keyval);
-}
-
-HL_API(MPI_Type_get_attr);
-int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
-{
-    struct hl_type *t;
-    void *value = NULL;
-    bool found = false;
-    int err = hl_api_enter(hl_api_get_type(datatype, &t));
-
-    err = err == 0 ? check_attr_room(attribute_val, flag) : err;
-    err = err == 0 ? hl_attr_get(&t->attrs, HL_ATTR_TYPE, type_keyval, &value, &found) : err;
-    if (err == 0) {
-        give_attr(found, value, attribute_val, flag);
+#define X(create, free, copy, delete, sort)                                                                  \
+    HL_API(create);                                                                                          \
+    int P##create(copy *copy_fn, delete *delete_fn, int *keyval, void *extra_state)                          \
+    {                                                                                                        \
+        return make_keyval(#create, sort, (hl_attr_copy_fn *)copy_fn, (hl_attr_delete_fn *)delete_fn,        \
+                           extra_state, keyval);                                                             \
+    }                                                                                                        \
+    HL_API(free);                                                                                            \
+    int P##free(int *keyval)                                                                                 \
+    {                                                                                                        \
+        return free_key(#free, sort, keyval);                                                                \
     }
-    return hl_api_leave(NULL, "MPI_Type_get_attr", err);
-}
-
-HL_API(MPI_Type_set_attr);
-int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
-{
-    struct hl_type *t;
-    int err = hl_api_enter(hl_api_get_type(datatype, &t));
-
-    err = err == 0 ? hl_attr_put(&t->attrs, HL_ATTR_TYPE, t->handle, type_keyval, attribute_val) : err;
-    return hl_api_leave(NULL, "MPI_Type_set_attr", err);
-}
-
-HL_API(MPI_Type_delete_attr);
-int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
-{
-    struct hl_type *t;
-    int err = hl_api_enter(hl_api_get_type(datatype, &t));
-
-    err = err == 0 ? hl_attr_delete(&t->attrs, HL_ATTR_TYPE, t->handle, type_keyval) : err;
-    return hl_api_leave(NULL, "MPI_Type_delete_attr", err);
-}
+/* Defines: MPI_Comm_create_keyval MPI_Comm_free_keyval MPI_Keyval_create MPI_Keyval_free
+ * MPI_Type_create_keyval MPI_Type_free_keyval */
+KEYVAL_ROWS(X)
+#undef X

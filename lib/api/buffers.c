@@ -1,6 +1,4 @@
 /* Buffered sends and the buffers that users attach for them. */
-#include <limits.h>
-
 #include "api.h"
 #include "buffered.h"
 #include "p2p_args.h"
@@ -179,7 +177,7 @@ static int detach_int(const struct owner *o, void *buffer_addr, int *size)
     int err = detach_buffer(o->slot, buffer_addr, hl_is_address(size) ? &n : NULL);
 
     if (err == 0) {
-        *size = n <= INT_MAX ? (int)n : MPI_UNDEFINED;
+        *size = hl_api_narrow(n);
     }
     return err;
 }

@@ -84,13 +84,10 @@ int hl_api_give_shaped(struct hl_comm *parent, const char *func, int err, struct
 {
     if (err != 0) {
         hl_shape_unref(shape);
-        return hl_api_leave(parent, func, err);
-    }
-    if (made != NULL) {
+    } else if (made != NULL) {
         made->shape = shape;
     }
-    hl_api_give_comm(parent, made, newcomm);
-    return hl_api_leave(parent, func, 0);
+    return hl_api_leave_made(parent, func, err, made, newcomm);
 }
 
 HL_API(MPI_Cart_sub);
@@ -229,15 +226,5 @@ int PMPI_Dims_create(int nnodes, int ndims, int dims[])
     return hl_api_leave(NULL, "MPI_Dims_create", err);
 }
 
-HL_API(MPI_Topo_test);
-int PMPI_Topo_test(MPI_Comm comm, int *status)
-{
-    struct hl_comm *c;
-    int err = hl_api_enter(hl_api_get_comm(comm, &c));
-
-    err = err == 0 ? hl_api_check_out(status, "status") : err;
-    if (err == 0) {
-        *status = c->shape != NULL ? c->shape->kind : MPI_UNDEFINED;
-    }
-    return hl_api_leave(c, "MPI_Topo_test", err);
-}
+HL_CALL_COMM(MPI_Topo_test, (MPI_Comm comm, int *status), 0,
+             hl_api_give(status, "status", c->shape != NULL ? c->shape->kind : MPI_UNDEFINED))

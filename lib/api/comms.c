@@ -6,74 +6,65 @@
 #include "buffered.h"
 #include "keyval.h"
 
-HL_API(MPI_Comm_rank);
-int PMPI_Comm_rank(MPI_Comm comm, int *rank)
+static int compare_comms(const struct hl_comm *a, MPI_Comm comm2, int *result)
 {
-    struct hl_comm *c;
-    int err = hl_api_enter(hl_api_get_comm(comm, &c));
+    struct hl_comm *b;
+    int err = hl_api_get_comm(comm2, &b);
 
-    err = err == 0 ? hl_api_check_out(rank, "rank") : err;
-    if (err == 0) {
-        *rank = c->rank;
-    }
-    return hl_api_leave(c, "MPI_Comm_rank", err);
+    return err == 0 ? hl_api_give(result, "result", hl_comm_compare(a, b)) : err;
 }
 
-HL_API(MPI_Comm_size);
-int PMPI_Comm_size(MPI_Comm comm, int *size)
+static int set_comm_info(struct hl_comm *c, MPI_Info info)
 {
-    struct hl_comm *c;
-    int err = hl_api_enter(hl_api_get_comm(comm, &c));
+    struct hl_info *hints;
+    int err = hl_api_get_info(info, &hints);
 
-    err = err == 0 ? hl_api_check_out(size, "size") : err;
-    if (err == 0) {
-        *size = c->size;
-    }
-    return hl_api_leave(c, "MPI_Comm_size", err);
+    return err == 0 ? hl_comm_set_hints(c, hints) : err;
 }
 
-HL_API(MPI_Comm_test_inter);
-int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
+static int get_comm_info(struct hl_comm *c, MPI_Info *info)
 {
-    struct hl_comm *c;
-    int err = hl_api_enter(hl_api_get_comm(comm, &c));
+    struct hl_info *copy = NULL;
 
-    err = err == 0 ? hl_api_check_out(flag, "flag") : err;
-    if (err == 0) {
-        *flag = hl_comm_is_inter(c);
-    }
-    return hl_api_leave(c, "MPI_Comm_test_inter", err);
+    return hl_api_give_info(hl_comm_get_hints(c, &copy), &copy, info);
 }
 
-HL_API(MPI_Comm_remote_size);
-int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
-{
-    struct hl_comm *c;
-    int err = hl_api_enter(hl_api_get_comm(comm, &c));
+HL_CALL_COMM(MPI_Comm_rank, (MPI_Comm comm, int *rank), 0, hl_api_give(rank, "rank", c->rank))
+HL_CALL_COMM(MPI_Comm_size, (MPI_Comm comm, int *size), 0, hl_api_give(size, "size", c->size))
+HL_CALL_COMM(MPI_Comm_test_inter, (MPI_Comm comm, int *flag), 0,
+             hl_api_give(flag, "flag", hl_comm_is_inter(c)))
+HL_CALL_COMM(MPI_Comm_remote_size, (MPI_Comm comm, int *size), hl_api_check_inter(c),
+             hl_api_give(size, "size", c->n_peers))
+HL_CALL_COMM(MPI_Comm_group, (MPI_Comm comm, MPI_Group *group), 0, hl_api_give_group(c->group, group))
+HL_CALL_COMM(MPI_Comm_remote_group, (MPI_Comm comm, MPI_Group *group), hl_api_check_inter(c),
+             hl_api_give_group(c->peers, group))
+HL_CALL_COMM(MPI_Comm_compare, (MPI_Comm comm, MPI_Comm comm2, int *result), 0,
+             compare_comms(c, comm2, result))
+HL_CALL_COMM(MPI_Comm_set_name, (MPI_Comm comm, const char *comm_name),
+             hl_api_check_out(comm_name, "comm_name"), hl_comm_set_name(c, comm_name))
+HL_CALL_COMM(MPI_Comm_set_info, (MPI_Comm comm, MPI_Info info), 0, set_comm_info(c, info))
+HL_CALL_COMM(MPI_Comm_get_info, (MPI_Comm comm, MPI_Info *info_used),
+             hl_api_check_out(info_used, "info_used"), get_comm_info(c, info_used))
 
-    err = err == 0 ? hl_api_check_inter(c) : err;
-    err = err == 0 ? hl_api_check_out(size, "size") : err;
+HL_API(MPI_Comm_get_name);
+int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
+{
+    struct hl_comm *c = NULL;
+    int err = hl_api_enter(comm != MPI_COMM_NULL ? hl_api_get_comm(comm, &c) : 0);
+
+    err = err == 0 ? hl_api_check_text(comm_name, "comm_name", resultlen) : err;
     if (err == 0) {
-        *size = c->n_peers;
+        if (c != NULL) {
+            hl_comm_get_name(c, comm_name);
+        } else {
+            strcpy(comm_name, "MPI_COMM_NULL");
+        }
+        *resultlen = (int)strlen(comm_name);
     }
-    return hl_api_leave(c, "MPI_Comm_remote_size", err);
+    return hl_api_leave(c, "MPI_Comm_get_name", err);
 }
 
-HL_API(MPI_Comm_remote_group);
-int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
-{
-    struct hl_comm *c;
-    int err = hl_api_enter(hl_api_get_comm(comm, &c));
-
-    err = err == 0 ? hl_api_check_inter(c) : err;
-    err = err == 0 ? hl_api_check_out(group, "group") : err;
-    if (err == 0) {
-        hl_group_ref(c->peers);
-        *group = hl_group_give(c->peers);
-    }
-    return hl_api_leave(c, "MPI_Comm_remote_group", err);
-}
-
+/* No process is spawned. */
 HL_API(MPI_Comm_get_parent);
 int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
@@ -81,37 +72,9 @@ int PMPI_Comm_get_parent(MPI_Comm *parent)
 
     err = err == 0 ? hl_api_check_out(parent, "parent") : err;
     if (err == 0) {
-        *parent = MPI_COMM_NULL; /* no process is spawned */
+        *parent = MPI_COMM_NULL;
     }
     return hl_api_leave(NULL, "MPI_Comm_get_parent", err);
-}
-
-HL_API(MPI_Comm_compare);
-int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
-{
-    struct hl_comm *a, *b;
-    int err = hl_api_enter(hl_api_get_comm(comm1, &a));
-
-    err = err == 0 ? hl_api_get_comm(comm2, &b) : err;
-    err = err == 0 ? hl_api_check_out(result, "result") : err;
-    if (err == 0) {
-        *result = hl_comm_compare(a, b);
-    }
-    return hl_api_leave(a, "MPI_Comm_compare", err);
-}
-
-HL_API(MPI_Comm_group);
-int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
-{
-    struct hl_comm *c;
-    int err = hl_api_enter(hl_api_get_comm(comm, &c));
-
-    err = err == 0 ? hl_api_check_out(group, "group") : err;
-    if (err == 0) {
-        hl_group_ref(c->group);
-        *group = hl_group_give(c->group);
-    }
-    return hl_api_leave(c, "MPI_Comm_group", err);
 }
 
 /* Frees the user's communicator. Attributes are deleted first, since their callbacks may refuse. */
@@ -152,61 +115,4 @@ int PMPI_Comm_disconnect(MPI_Comm *comm)
         hl_req_complete(c->ctx);
     }
     return end_comm("MPI_Comm_disconnect", comm);
-}
-
-HL_API(MPI_Comm_set_name);
-int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
-{
-    struct hl_comm *c;
-    int err = hl_api_enter(hl_api_get_comm(comm, &c));
-
-    err = err == 0 ? hl_api_check_out(comm_name, "comm_name") : err;
-    err = err == 0 ? hl_comm_set_name(c, comm_name) : err;
-    return hl_api_leave(c, "MPI_Comm_set_name", err);
-}
-
-HL_API(MPI_Comm_get_name);
-int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
-{
-    struct hl_comm *c = NULL;
-    int err = hl_api_enter(comm != MPI_COMM_NULL ? hl_api_get_comm(comm, &c) : 0);
-
-    err = err == 0 ? hl_api_check_out(comm_name, "comm_name") : err;
-    err = err == 0 ? hl_api_check_out(resultlen, "resultlen") : err;
-    if (err == 0) {
-        if (c != NULL) {
-            hl_comm_get_name(c, comm_name);
-        } else {
-            strcpy(comm_name, "MPI_COMM_NULL");
-        }
-        *resultlen = (int)strlen(comm_name);
-    }
-    return hl_api_leave(c, "MPI_Comm_get_name", err);
-}
-
-HL_API(MPI_Comm_set_info);
-int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
-{
-    struct hl_comm *c;
-    struct hl_info *hints;
-    int err = hl_api_enter(hl_api_get_comm(comm, &c));
-
-    err = err == 0 ? hl_api_get_info(info, &hints) : err;
-    err = err == 0 ? hl_comm_set_hints(c, hints) : err;
-    return hl_api_leave(c, "MPI_Comm_set_info", err);
-}
-
-HL_API(MPI_Comm_get_info);
-int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
-{
-    struct hl_comm *c;
-    struct hl_info *copy;
-    int err = hl_api_enter(hl_api_get_comm(comm, &c));
-
-    err = err == 0 ? hl_api_check_out(info_used, "info_used") : err;
-    err = err == 0 ? hl_comm_get_hints(c, &copy) : err;
-    if (err == 0) {
-        *info_used = copy->handle;
-    }
-    return hl_api_leave(c, "MPI_Comm_get_info", err);
 }

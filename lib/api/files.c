@@ -115,173 +115,48 @@ int PMPI_File_delete(const char *filename, MPI_Info info)
 
 /* ---- The file as a whole ---- */
 
-HL_API(MPI_File_set_size);
-int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
+static int set_file_info(struct hl_file *f, MPI_Info info)
 {
-    struct hl_file *f;
-    int err = hl_api_enter(hl_api_get_file(fh, &f));
-
-    err = err == 0 ? hl_file_set_size(f, size) : err;
-    return hl_api_leave_file(f, "MPI_File_set_size", err);
-}
-
-HL_API(MPI_File_preallocate);
-int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
-{
-    struct hl_file *f;
-    int err = hl_api_enter(hl_api_get_file(fh, &f));
-
-    err = err == 0 ? hl_file_preallocate(f, size) : err;
-    return hl_api_leave_file(f, "MPI_File_preallocate", err);
-}
-
-HL_API(MPI_File_get_size);
-int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
-{
-    struct hl_file *f;
-    int err = hl_api_enter(hl_api_get_file(fh, &f));
-
-    err = err == 0 ? hl_api_check_out(size, "size") : err;
-    err = err == 0 ? hl_file_get_size(f, size) : err;
-    return hl_api_leave_file(f, "MPI_File_get_size", err);
-}
-
-HL_API(MPI_File_get_group);
-int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
-{
-    struct hl_file *f;
-    int err = hl_api_enter(hl_api_get_file(fh, &f));
-
-    err = err == 0 ? hl_api_check_out(group, "group") : err;
-    if (err == 0) {
-        hl_group_ref(f->comm->group);
-        *group = hl_group_give(f->comm->group);
-    }
-    return hl_api_leave_file(f, "MPI_File_get_group", err);
-}
-
-HL_API(MPI_File_get_amode);
-int PMPI_File_get_amode(MPI_File fh, int *amode)
-{
-    struct hl_file *f;
-    int err = hl_api_enter(hl_api_get_file(fh, &f));
-
-    err = err == 0 ? hl_api_check_out(amode, "amode") : err;
-    if (err == 0) {
-        *amode = f->amode;
-    }
-    return hl_api_leave_file(f, "MPI_File_get_amode", err);
-}
-
-HL_API(MPI_File_set_info);
-int PMPI_File_set_info(MPI_File fh, MPI_Info info)
-{
-    struct hl_file *f;
     struct hl_info *hints = NULL;
-    int err = hl_api_enter(hl_api_get_file(fh, &f));
+    int err = hl_api_get_info(info, &hints);
 
-    if (err == 0) {
-        err = hl_api_get_info(info, &hints);
-        err = hl_file_set_hints(f, err, hints);
-    }
-    return hl_api_leave_file(f, "MPI_File_set_info", err);
+    return hl_file_set_hints(f, err, hints);
 }
 
-HL_API(MPI_File_get_info);
-int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
+static int give_file_info(struct hl_file *f, MPI_Info *info)
 {
-    struct hl_file *f;
     struct hl_info *made = NULL;
-    int err = hl_api_enter(hl_api_get_file(fh, &f));
 
-    err = err == 0 ? hl_api_check_out(info_used, "info_used") : err;
-    err = err == 0 ? hl_file_get_hints(f, &made) : err;
-    if (err == 0) {
-        *info_used = made->handle;
-    }
-    return hl_api_leave_file(f, "MPI_File_get_info", err);
+    return hl_api_give_info(hl_file_get_hints(f, &made), &made, info);
 }
 
-HL_API(MPI_File_set_atomicity);
-int PMPI_File_set_atomicity(MPI_File fh, int flag)
-{
-    struct hl_file *f;
-    int err = hl_api_enter(hl_api_get_file(fh, &f));
-
-    err = err == 0 ? hl_file_set_atomicity(f, flag != 0) : err;
-    return hl_api_leave_file(f, "MPI_File_set_atomicity", err);
-}
-
-HL_API(MPI_File_get_atomicity);
-int PMPI_File_get_atomicity(MPI_File fh, int *flag)
-{
-    struct hl_file *f;
-    int err = hl_api_enter(hl_api_get_file(fh, &f));
-
-    err = err == 0 ? hl_api_check_out(flag, "flag") : err;
-    if (err == 0) {
-        *flag = hl_file_is_atomic(f);
-    }
-    return hl_api_leave_file(f, "MPI_File_get_atomicity", err);
-}
-
-HL_API(MPI_File_sync);
-int PMPI_File_sync(MPI_File fh)
-{
-    struct hl_file *f;
-    int err = hl_api_enter(hl_api_get_file(fh, &f));
-
-    err = err == 0 ? hl_file_sync(f) : err;
-    return hl_api_leave_file(f, "MPI_File_sync", err);
-}
+HL_CALL_FILE(MPI_File_set_size, (MPI_File fh, MPI_Offset size), 0, hl_file_set_size(f, size))
+HL_CALL_FILE(MPI_File_preallocate, (MPI_File fh, MPI_Offset size), 0, hl_file_preallocate(f, size))
+HL_CALL_FILE(MPI_File_get_size, (MPI_File fh, MPI_Offset *size), hl_api_check_out(size, "size"),
+             hl_file_get_size(f, size))
+HL_CALL_FILE(MPI_File_get_group, (MPI_File fh, MPI_Group *group), 0, hl_api_give_group(f->comm->group, group))
+HL_CALL_FILE(MPI_File_get_amode, (MPI_File fh, int *amode), 0, hl_api_give(amode, "amode", f->amode))
+HL_CALL_FILE(MPI_File_set_info, (MPI_File fh, MPI_Info info), 0, set_file_info(f, info))
+HL_CALL_FILE(MPI_File_get_info, (MPI_File fh, MPI_Info *info_used), hl_api_check_out(info_used, "info_used"),
+             give_file_info(f, info_used))
+HL_CALL_FILE(MPI_File_set_atomicity, (MPI_File fh, int flag), 0, hl_file_set_atomicity(f, flag != 0))
+HL_CALL_FILE(MPI_File_get_atomicity, (MPI_File fh, int *flag), 0,
+             hl_api_give(flag, "flag", hl_file_is_atomic(f)))
+HL_CALL_FILE(MPI_File_sync, (MPI_File fh), 0, hl_file_sync(f))
 
 /* ---- Pointers ---- */
 
-HL_API(MPI_File_seek);
-int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
+static int give_position(struct hl_file *f, MPI_Offset *offset)
 {
-    struct hl_file *f;
-    int err = hl_api_enter(hl_api_get_file(fh, &f));
+    int err = hl_file_check_places(f);
 
-    err = err == 0 ? hl_file_seek(f, offset, whence) : err;
-    return hl_api_leave_file(f, "MPI_File_seek", err);
+    return err == 0 ? hl_api_give_count(offset, "offset", hl_file_tell(f)) : err;
 }
 
-HL_API(MPI_File_seek_shared);
-int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
-{
-    struct hl_file *f;
-    int err = hl_api_enter(hl_api_get_file(fh, &f));
-
-    err = err == 0 ? hl_file_seek_shared(f, offset, whence) : err;
-    return hl_api_leave_file(f, "MPI_File_seek_shared", err);
-}
-
-HL_API(MPI_File_get_position);
-int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
-{
-    struct hl_file *f;
-    int err = hl_api_enter(hl_api_get_file(fh, &f));
-
-    err = err == 0 ? hl_api_check_out(offset, "offset") : err;
-    err = err == 0 ? hl_file_check_places(f) : err;
-    if (err == 0) {
-        *offset = hl_file_tell(f);
-    }
-    return hl_api_leave_file(f, "MPI_File_get_position", err);
-}
-
-HL_API(MPI_File_get_position_shared);
-int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
-{
-    struct hl_file *f;
-    int64_t at = 0;
-    int err = hl_api_enter(hl_api_get_file(fh, &f));
-
-    err = err == 0 ? hl_api_check_out(offset, "offset") : err;
-    err = err == 0 ? hl_file_tell_shared(f, &at) : err;
-    if (err == 0) {
-        *offset = at;
-    }
-    return hl_api_leave_file(f, "MPI_File_get_position_shared", err);
-}
+HL_CALL_FILE(MPI_File_seek, (MPI_File fh, MPI_Offset offset, int whence), 0, hl_file_seek(f, offset, whence))
+HL_CALL_FILE(MPI_File_seek_shared, (MPI_File fh, MPI_Offset offset, int whence), 0,
+             hl_file_seek_shared(f, offset, whence))
+HL_CALL_FILE(MPI_File_get_position, (MPI_File fh, MPI_Offset *offset), hl_api_check_out(offset, "offset"),
+             give_position(f, offset))
+HL_CALL_FILE(MPI_File_get_position_shared, (MPI_File fh, MPI_Offset *offset),
+             hl_api_check_out(offset, "offset"), hl_file_tell_shared(f, offset))

@@ -129,31 +129,10 @@ static int type_extent(struct hl_file *f, MPI_Datatype datatype, int64_t *extent
     return err;
 }
 
-HL_API(MPI_File_get_type_extent);
-int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
-{
-    struct hl_file *f;
-    int64_t out = 0;
-    int err = hl_api_enter(hl_api_get_file(fh, &f));
-
-    err = err == 0 ? hl_api_check_out(extent, "extent") : err;
-    err = err == 0 ? type_extent(f, datatype, &out) : err;
-    if (err == 0) {
-        *extent = out;
-    }
-    return hl_api_leave_file(f, "MPI_File_get_type_extent", err);
-}
-
-HL_API(MPI_File_get_type_extent_c);
-int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
-{
-    struct hl_file *f;
-    int err = hl_api_enter(hl_api_get_file(fh, &f));
-
-    err = err == 0 ? hl_api_check_out(extent, "extent") : err;
-    err = err == 0 ? type_extent(f, datatype, extent) : err;
-    return hl_api_leave_file(f, "MPI_File_get_type_extent_c", err);
-}
+HL_CALL_FILE(MPI_File_get_type_extent, (MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent),
+             hl_api_check_out(extent, "extent"), type_extent(f, datatype, extent))
+HL_CALL_FILE(MPI_File_get_type_extent_c, (MPI_File fh, MPI_Datatype datatype, MPI_Count *extent),
+             hl_api_check_out(extent, "extent"), type_extent(f, datatype, extent))
 
 /* ---- Representations of the program's own ---- */
 
@@ -209,27 +188,18 @@ static int get_slot(MPI_File handle, struct hl_file **f, struct hl_errh ***slot)
 HL_API(MPI_File_create_errhandler);
 int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler)
 {
-    struct hl_errh *e;
-    int err =
-        hl_api_enter(hl_api_check_out((const void *)(uintptr_t)file_errhandler_fn, "file_errhandler_fn"));
-
-    err = err == 0 ? hl_api_check_out(errhandler, "errhandler") : err;
-    err = err == 0 ? hl_errh_make(HL_ERRH_FILE, (hl_errh_fn *)file_errhandler_fn, &e) : err;
-    if (err == 0) {
-        *errhandler = hl_errh_give(e);
-    }
-    return hl_api_leave(NULL, "MPI_File_create_errhandler", err);
+    return hl_api_make_errh("MPI_File_create_errhandler", HL_ERRH_FILE, (hl_errh_fn *)file_errhandler_fn,
+                            "file_errhandler_fn", errhandler);
 }
 
 HL_API(MPI_File_set_errhandler);
 int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
 {
     struct hl_file *f;
-    struct hl_errh **slot, *e;
+    struct hl_errh **slot;
     int err = hl_api_enter(get_slot(file, &f, &slot));
 
-    err = err == 0 ? hl_api_get_errh(errhandler, &e) : err;
-    err = err == 0 ? hl_errh_set(slot, HL_ERRH_FILE, e) : err;
+    err = err == 0 ? hl_api_set_errh(slot, HL_ERRH_FILE, errhandler) : err;
     return hl_api_leave_file(f, "MPI_File_set_errhandler", err);
 }
 
@@ -240,10 +210,7 @@ int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
     struct hl_errh **slot;
     int err = hl_api_enter(get_slot(file, &f, &slot));
 
-    err = err == 0 ? hl_api_check_out(errhandler, "errhandler") : err;
-    if (err == 0) {
-        *errhandler = hl_errh_give(hl_errh_get(slot));
-    }
+    err = err == 0 ? hl_api_give_errh(slot, errhandler) : err;
     return hl_api_leave_file(f, "MPI_File_get_errhandler", err);
 }
 

@@ -12,6 +12,10 @@ static int get_own(MPI_Info handle, struct hl_info **info)
     return *info != NULL ? 0 : hl_api_bad_info(handle);
 }
 
+#define HL_CALL_INFO(name, params, check, what)                                                              \
+    HL_CALL(name, params, struct hl_info *own, get_own(info, &own), check, what,                             \
+            hl_api_leave(NULL, #name, err))
+
 static int check_key(const char *key)
 {
     if (!hl_is_address(key) || *key == '\0' || strnlen(key, MPI_MAX_INFO_KEY) == MPI_MAX_INFO_KEY) {
@@ -20,10 +24,10 @@ static int check_key(const char *key)
     return 0;
 }
 
-static int give_info_handle(int err, const struct hl_info *made, MPI_Info *info)
+int hl_api_give_info(int err, struct hl_info *const *made, MPI_Info *info)
 {
     if (err == 0) {
-        *info = made->handle;
+        *info = (*made)->handle;
     }
     return err;
 }
@@ -35,7 +39,7 @@ int PMPI_Info_create(MPI_Info *info)
     int err = hl_api_enter(hl_api_check_out(info, "info"));
 
     err = err == 0 ? hl_info_make(&made) : err;
-    return hl_api_leave(NULL, "MPI_Info_create", give_info_handle(err, made, info));
+    return hl_api_leave(NULL, "MPI_Info_create", hl_api_give_info(err, &made, info));
 }
 
 HL_API(MPI_Info_create_env);
@@ -51,7 +55,7 @@ int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
             hl_info_free(made);
         }
     }
-    return hl_api_leave(NULL, "MPI_Info_create_env", give_info_handle(err, made, info));
+    return hl_api_leave(NULL, "MPI_Info_create_env", hl_api_give_info(err, &made, info));
 }
 
 HL_API(MPI_Info_dup);
@@ -62,7 +66,7 @@ int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
 
     err = err == 0 ? hl_api_check_out(newinfo, "newinfo") : err;
     err = err == 0 ? hl_info_dup(from, &made) : err;
-    return hl_api_leave(NULL, "MPI_Info_dup", give_info_handle(err, made, newinfo));
+    return hl_api_leave(NULL, "MPI_Info_dup", hl_api_give_info(err, &made, newinfo));
 }
 
 HL_API(MPI_Info_free);
@@ -167,26 +171,7 @@ int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *f
     return hl_api_leave(NULL, "MPI_Info_get_valuelen", err);
 }
 
-HL_API(MPI_Info_get_nkeys);
-int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
-{
-    struct hl_info *own;
-    int err = hl_api_enter(get_own(info, &own));
-
-    err = err == 0 ? hl_api_check_out(nkeys, "nkeys") : err;
-    if (err == 0) {
-        *nkeys = hl_info_count(own);
-    }
-    return hl_api_leave(NULL, "MPI_Info_get_nkeys", err);
-}
-
-HL_API(MPI_Info_get_nthkey);
-int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
-{
-    struct hl_info *own;
-    int err = hl_api_enter(get_own(info, &own));
-
-    err = err == 0 ? hl_api_check_out(key, "key") : err;
-    err = err == 0 ? hl_info_nth(own, n, key) : err;
-    return hl_api_leave(NULL, "MPI_Info_get_nthkey", err);
-}
+HL_CALL_INFO(MPI_Info_get_nkeys, (MPI_Info info, int *nkeys), 0,
+             hl_api_give(nkeys, "nkeys", hl_info_count(own)))
+HL_CALL_INFO(MPI_Info_get_nthkey, (MPI_Info info, int n, char *key), hl_api_check_out(key, "key"),
+             hl_info_nth(own, n, key))

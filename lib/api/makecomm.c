@@ -14,6 +14,15 @@ void hl_api_give_comm(const struct hl_comm *parent, struct hl_comm *made, MPI_Co
     *newcomm = made != NULL ? made->handle : MPI_COMM_NULL;
 }
 
+int hl_api_leave_made(struct hl_comm *parent, const char *func, int err, struct hl_comm *made,
+                      MPI_Comm *newcomm)
+{
+    if (err == 0) {
+        hl_api_give_comm(parent, made, newcomm);
+    }
+    return hl_api_leave(parent, func, err);
+}
+
 struct extras {
     struct hl_comm *from;
     MPI_Info info;
@@ -181,10 +190,7 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
         }
         err = hl_coll_comm_split(c, color, key, &made);
     }
-    if (err == 0) {
-        hl_api_give_comm(c, made, newcomm);
-    }
-    return hl_api_leave(c, "MPI_Comm_split", err);
+    return hl_api_leave_made(c, "MPI_Comm_split", err, made, newcomm);
 }
 
 HL_API(MPI_Comm_create);
@@ -203,10 +209,7 @@ int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
         }
         err = hl_coll_comm_create(c, g, &made);
     }
-    if (err == 0) {
-        hl_api_give_comm(c, made, newcomm);
-    }
-    return hl_api_leave(c, "MPI_Comm_create", err);
+    return hl_api_leave_made(c, "MPI_Comm_create", err, made, newcomm);
 }
 
 HL_API(MPI_Comm_create_group);
@@ -226,10 +229,7 @@ int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *ne
         }
         err = hl_coll_comm_create_group(c, &some, &made);
     }
-    if (err == 0) {
-        hl_api_give_comm(c, made, newcomm);
-    }
-    return hl_api_leave(c, "MPI_Comm_create_group", err);
+    return hl_api_leave_made(c, "MPI_Comm_create_group", err, made, newcomm);
 }
 
 /* ---- Two groups ---- */
@@ -267,10 +267,7 @@ int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_c
         return refuse_inter(c, local_leader, &meet);
     }
     err = err == 0 ? hl_coll_intercomm_create(c, local_leader, &meet, &made) : err;
-    if (err == 0) {
-        hl_api_give_comm(c, made, newintercomm);
-    }
-    return hl_api_leave(c, "MPI_Intercomm_create", err);
+    return hl_api_leave_made(c, "MPI_Intercomm_create", err, made, newintercomm);
 }
 
 HL_API(MPI_Intercomm_merge);
@@ -285,10 +282,7 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
         return refuse_merge(c, high != 0, wrong);
     }
     err = err == 0 ? hl_coll_intercomm_merge(c, high != 0, &made) : err;
-    if (err == 0) {
-        hl_api_give_comm(c, made, newintracomm);
-    }
-    return hl_api_leave(c, "MPI_Intercomm_merge", err);
+    return hl_api_leave_made(c, "MPI_Intercomm_merge", err, made, newintracomm);
 }
 
 /* ---- Without a parent: the given handler becomes the new communicator's, and errors go to it ---- */

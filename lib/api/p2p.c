@@ -137,40 +137,6 @@ int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int t
                     HL_SEND_STANDARD);
 }
 
-HL_API(MPI_Send_c);
-int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-    return call_send("MPI_Send_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
-                     HL_SEND_STANDARD);
-}
-
-HL_API(MPI_Ssend);
-int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-    return call_send("MPI_Ssend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, HL_SEND_SYNC);
-}
-
-HL_API(MPI_Ssend_c);
-int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-    return call_send("MPI_Ssend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
-                     HL_SEND_SYNC);
-}
-
-HL_API(MPI_Rsend);
-int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-    return call_send("MPI_Rsend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
-                     HL_SEND_STANDARD);
-}
-
-HL_API(MPI_Rsend_c);
-int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-    return call_send("MPI_Rsend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
-                     HL_SEND_STANDARD);
-}
-
 HL_API(MPI_Isend);
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request)
@@ -181,46 +147,6 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     }
     return isend_now("MPI_Isend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
                      HL_SEND_STANDARD, request);
-}
-
-HL_API(MPI_Isend_c);
-int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                 MPI_Request *request)
-{
-    return start_p2p_send("MPI_Isend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
-                          HL_SEND_STANDARD, request);
-}
-
-HL_API(MPI_Issend);
-int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                MPI_Request *request)
-{
-    return start_p2p_send("MPI_Issend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
-                          HL_SEND_SYNC, request);
-}
-
-HL_API(MPI_Issend_c);
-int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                  MPI_Request *request)
-{
-    return start_p2p_send("MPI_Issend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
-                          HL_SEND_SYNC, request);
-}
-
-HL_API(MPI_Irsend);
-int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                MPI_Request *request)
-{
-    return start_p2p_send("MPI_Irsend", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
-                          HL_SEND_STANDARD, request);
-}
-
-HL_API(MPI_Irsend_c);
-int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                  MPI_Request *request)
-{
-    return start_p2p_send("MPI_Irsend_c", &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm},
-                          HL_SEND_STANDARD, request);
 }
 
 HL_API(MPI_Recv);
@@ -237,13 +163,6 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
     return recv_now("MPI_Recv", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, status);
 }
 
-HL_API(MPI_Recv_c);
-int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                MPI_Status *status)
-{
-    return call_recv("MPI_Recv_c", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, status);
-}
-
 HL_API(MPI_Irecv);
 int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                MPI_Request *request)
@@ -253,6 +172,39 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
                               request);
     }
     return irecv_now("MPI_Irecv", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, request);
+}
+
+/* One row for each other form of both sends: names, type of the count, mode. */
+#define SEND_ROWS(X)                                                                                         \
+    X(MPI_Send_c, MPI_Isend_c, MPI_Count, HL_SEND_STANDARD)                                                  \
+    X(MPI_Ssend, MPI_Issend, int, HL_SEND_SYNC)                                                              \
+    X(MPI_Ssend_c, MPI_Issend_c, MPI_Count, HL_SEND_SYNC)                                                    \
+    X(MPI_Rsend, MPI_Irsend, int, HL_SEND_STANDARD)                                                          \
+    X(MPI_Rsend_c, MPI_Irsend_c, MPI_Count, HL_SEND_STANDARD)
+
+#define X(name, iname, number, mode)                                                                         \
+    HL_API(name);                                                                                            \
+    int P##name(const void *buf, number count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)      \
+    {                                                                                                        \
+        return call_send(#name, &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, mode);          \
+    }                                                                                                        \
+    HL_API(iname);                                                                                           \
+    int P##iname(const void *buf, number count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,     \
+                 MPI_Request *request)                                                                       \
+    {                                                                                                        \
+        return start_p2p_send(#iname, &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, mode,     \
+                              request);                                                                      \
+    }
+/* Defines: MPI_Send_c MPI_Isend_c MPI_Ssend MPI_Issend MPI_Ssend_c MPI_Issend_c MPI_Rsend MPI_Irsend
+ * MPI_Rsend_c MPI_Irsend_c */
+SEND_ROWS(X)
+#undef X
+
+HL_API(MPI_Recv_c);
+int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                MPI_Status *status)
+{
+    return call_recv("MPI_Recv_c", &(struct hl_api_p2p){buf, count, datatype, source, tag, comm}, status);
 }
 
 HL_API(MPI_Irecv_c);
@@ -286,28 +238,6 @@ static int sendrecv(const char *func, const struct hl_api_p2p *to, const struct 
                       : hl_match_sendrecv(&hl_match_self, &s, &r, status);
     }
     return hl_api_leave_waited(c, ctx, func, err);
-}
-
-HL_API(MPI_Sendrecv);
-int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                  void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag, MPI_Comm comm,
-                  MPI_Status *status)
-{
-    struct hl_api_p2p to = {sendbuf, sendcount, sendtype, dest, sendtag, comm};
-    struct hl_api_p2p from = {recvbuf, recvcount, recvtype, source, recvtag, comm};
-
-    return sendrecv("MPI_Sendrecv", &to, &from, status);
-}
-
-HL_API(MPI_Sendrecv_c);
-int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                    MPI_Comm comm, MPI_Status *status)
-{
-    struct hl_api_p2p to = {sendbuf, sendcount, sendtype, dest, sendtag, comm};
-    struct hl_api_p2p from = {recvbuf, recvcount, recvtype, source, recvtag, comm};
-
-    return sendrecv("MPI_Sendrecv_c", &to, &from, status);
 }
 
 /* ---- A send and a receive as one request, whose status is the receive's ---- */
@@ -417,28 +347,6 @@ static int isendrecv(const char *func, const struct hl_api_p2p *to, const struct
     return hl_api_leave(c, func, err);
 }
 
-HL_API(MPI_Isendrecv);
-int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                   void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                   MPI_Comm comm, MPI_Request *request)
-{
-    struct hl_api_p2p to = {sendbuf, sendcount, sendtype, dest, sendtag, comm};
-    struct hl_api_p2p from = {recvbuf, recvcount, recvtype, source, recvtag, comm};
-
-    return isendrecv("MPI_Isendrecv", &to, &from, NULL, request);
-}
-
-HL_API(MPI_Isendrecv_c);
-int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                     void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                     MPI_Comm comm, MPI_Request *request)
-{
-    struct hl_api_p2p to = {sendbuf, sendcount, sendtype, dest, sendtag, comm};
-    struct hl_api_p2p from = {recvbuf, recvcount, recvtype, source, recvtag, comm};
-
-    return isendrecv("MPI_Isendrecv_c", &to, &from, NULL, request);
-}
-
 /* Packs the outgoing data into *aside, from malloc; for MPI_PROC_NULL there are none. */
 static int put_aside(const struct hl_api_p2p *a, struct hl_comm **c, char **aside, int64_t *bytes)
 {
@@ -478,49 +386,55 @@ static int replace(const char *func, const struct hl_api_p2p *a, const struct hl
     return code;
 }
 
-HL_API(MPI_Sendrecv_replace);
-int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
-                          int recvtag, MPI_Comm comm, MPI_Status *status)
+static int ireplace(const char *func, const struct hl_api_p2p *to, const struct hl_api_p2p *from,
+                    MPI_Request *request)
 {
-    struct hl_api_p2p to = {buf, count, datatype, dest, sendtag, comm};
-    struct hl_api_p2p from = {buf, count, datatype, source, recvtag, comm};
-
-    return replace("MPI_Sendrecv_replace", &to, &from, status, NULL);
-}
-
-HL_API(MPI_Isendrecv_replace);
-int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag, int source,
-                           int recvtag, MPI_Comm comm, MPI_Request *request)
-{
-    struct hl_api_p2p to = {buf, count, datatype, dest, sendtag, comm};
-    struct hl_api_p2p from = {buf, count, datatype, source, recvtag, comm};
     int err = hl_api_check_out(request, "request");
 
-    return err != 0 ? hl_api_end(hl_comm_of(comm), "MPI_Isendrecv_replace", err)
-                    : replace("MPI_Isendrecv_replace", &to, &from, MPI_STATUS_IGNORE, request);
+    return err != 0 ? hl_api_end(hl_comm_of(to->comm), func, err)
+                    : replace(func, to, from, MPI_STATUS_IGNORE, request);
 }
 
-HL_API(MPI_Sendrecv_replace_c);
-int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
-                            int source, int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-    struct hl_api_p2p to = {buf, count, datatype, dest, sendtag, comm};
-    struct hl_api_p2p from = {buf, count, datatype, source, recvtag, comm};
+/* One row for each type of the counts: the four names. */
+#define PAIR_ROWS(X)                                                                                         \
+    X(MPI_Sendrecv, MPI_Isendrecv, MPI_Sendrecv_replace, MPI_Isendrecv_replace, int)                         \
+    X(MPI_Sendrecv_c, MPI_Isendrecv_c, MPI_Sendrecv_replace_c, MPI_Isendrecv_replace_c, MPI_Count)
 
-    return replace("MPI_Sendrecv_replace_c", &to, &from, status, NULL);
-}
-
-HL_API(MPI_Isendrecv_replace_c);
-int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int sendtag,
-                             int source, int recvtag, MPI_Comm comm, MPI_Request *request)
-{
-    struct hl_api_p2p to = {buf, count, datatype, dest, sendtag, comm};
-    struct hl_api_p2p from = {buf, count, datatype, source, recvtag, comm};
-    int err = hl_api_check_out(request, "request");
-
-    return err != 0 ? hl_api_end(hl_comm_of(comm), "MPI_Isendrecv_replace_c", err)
-                    : replace("MPI_Isendrecv_replace_c", &to, &from, MPI_STATUS_IGNORE, request);
-}
+#define TO(buf, count, type) (&(struct hl_api_p2p){buf, count, type, dest, sendtag, comm})
+#define FROM(buf, count, type) (&(struct hl_api_p2p){buf, count, type, source, recvtag, comm})
+#define X(name, iname, replace_name, ireplace_name, number)                                                  \
+    HL_API(name);                                                                                            \
+    int P##name(const void *sendbuf, number sendcount, MPI_Datatype sendtype, int dest, int sendtag,         \
+                void *recvbuf, number recvcount, MPI_Datatype recvtype, int source, int recvtag,             \
+                MPI_Comm comm, MPI_Status *status)                                                           \
+    {                                                                                                        \
+        return sendrecv(#name, TO(sendbuf, sendcount, sendtype), FROM(recvbuf, recvcount, recvtype),         \
+                        status);                                                                             \
+    }                                                                                                        \
+    HL_API(iname);                                                                                           \
+    int P##iname(const void *sendbuf, number sendcount, MPI_Datatype sendtype, int dest, int sendtag,        \
+                 void *recvbuf, number recvcount, MPI_Datatype recvtype, int source, int recvtag,            \
+                 MPI_Comm comm, MPI_Request *request)                                                        \
+    {                                                                                                        \
+        return isendrecv(#iname, TO(sendbuf, sendcount, sendtype), FROM(recvbuf, recvcount, recvtype), NULL, \
+                         request);                                                                           \
+    }                                                                                                        \
+    HL_API(replace_name);                                                                                    \
+    int P##replace_name(void *buf, number count, MPI_Datatype datatype, int dest, int sendtag, int source,   \
+                        int recvtag, MPI_Comm comm, MPI_Status *status)                                      \
+    {                                                                                                        \
+        return replace(#replace_name, TO(buf, count, datatype), FROM(buf, count, datatype), status, NULL);   \
+    }                                                                                                        \
+    HL_API(ireplace_name);                                                                                   \
+    int P##ireplace_name(void *buf, number count, MPI_Datatype datatype, int dest, int sendtag, int source,  \
+                         int recvtag, MPI_Comm comm, MPI_Request *request)                                   \
+    {                                                                                                        \
+        return ireplace(#ireplace_name, TO(buf, count, datatype), FROM(buf, count, datatype), request);      \
+    }
+/* Defines: MPI_Sendrecv MPI_Isendrecv MPI_Sendrecv_replace MPI_Isendrecv_replace MPI_Sendrecv_c
+ * MPI_Isendrecv_c MPI_Sendrecv_replace_c MPI_Isendrecv_replace_c */
+PAIR_ROWS(X)
+#undef X
 
 /* ---- Cancelling ---- */
 

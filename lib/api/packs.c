@@ -1,6 +1,5 @@
 /* Explicit packing: the packed form is the data's bytes as they are, or the standard's portable form,
  * external32. */
-#include <limits.h>
 #include <string.h>
 
 #include "api.h"
@@ -131,7 +130,7 @@ int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
     int code = pack_size("MPI_Pack_size", incount, datatype, comm, hl_is_address(size) ? &bytes : NULL);
 
     if (hl_is_address(size)) {
-        *size = bytes <= INT_MAX ? (int)bytes : MPI_UNDEFINED;
+        *size = hl_api_narrow(bytes);
     }
     return code;
 }
@@ -173,46 +172,6 @@ static int convert_external(const struct packing *p, const char *datarep, bool p
     return hl_api_leave(NULL, p->func, err);
 }
 
-HL_API(MPI_Pack_external);
-int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
-                       void *outbuf, MPI_Aint outsize, MPI_Aint *position)
-{
-    struct packing p = {
-        "MPI_Pack_external", (void *)(uintptr_t)inbuf, incount, datatype, outbuf, outsize, NULL};
-
-    return convert_external(&p, datarep, true, position);
-}
-
-HL_API(MPI_Pack_external_c);
-int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount, MPI_Datatype datatype,
-                         void *outbuf, MPI_Count outsize, MPI_Count *position)
-{
-    struct packing p = {
-        "MPI_Pack_external_c", (void *)(uintptr_t)inbuf, incount, datatype, outbuf, outsize, NULL};
-
-    return convert_external(&p, datarep, true, position);
-}
-
-HL_API(MPI_Unpack_external);
-int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize, MPI_Aint *position,
-                         void *outbuf, int outcount, MPI_Datatype datatype)
-{
-    struct packing p = {"MPI_Unpack_external",    outbuf, outcount, datatype,
-                        (void *)(uintptr_t)inbuf, insize, NULL};
-
-    return convert_external(&p, datarep, false, position);
-}
-
-HL_API(MPI_Unpack_external_c);
-int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize, MPI_Count *position,
-                           void *outbuf, MPI_Count outcount, MPI_Datatype datatype)
-{
-    struct packing p = {"MPI_Unpack_external_c",  outbuf, outcount, datatype,
-                        (void *)(uintptr_t)inbuf, insize, NULL};
-
-    return convert_external(&p, datarep, false, position);
-}
-
 static int external_size(const char *func, const char *datarep, int64_t count, MPI_Datatype datatype,
                          int64_t *size)
 {
@@ -226,14 +185,34 @@ static int external_size(const char *func, const char *datarep, int64_t count, M
     return hl_api_leave(NULL, func, err);
 }
 
-HL_API(MPI_Pack_external_size);
-int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
-{
-    return external_size("MPI_Pack_external_size", datarep, incount, datatype, size);
-}
+/* One row for each type of the counts: the three names, that type and that of sizes and positions. */
+#define EXTERNAL_ROWS(X)                                                                                     \
+    X(MPI_Pack_external, MPI_Unpack_external, MPI_Pack_external_size, int, MPI_Aint)                         \
+    X(MPI_Pack_external_c, MPI_Unpack_external_c, MPI_Pack_external_size_c, MPI_Count, MPI_Count)
 
-HL_API(MPI_Pack_external_size_c);
-int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype, MPI_Count *size)
-{
-    return external_size("MPI_Pack_external_size_c", datarep, incount, datatype, size);
-}
+#define X(pack, unpack, size_of, number, place)                                                              \
+    HL_API(pack);                                                                                            \
+    int P##pack(const char datarep[], const void *inbuf, number incount, MPI_Datatype datatype,              \
+                void *outbuf, place outsize, place *position)                                                \
+    {                                                                                                        \
+        struct packing p = {#pack, (void *)(uintptr_t)inbuf, incount, datatype, outbuf, outsize, NULL};      \
+                                                                                                             \
+        return convert_external(&p, datarep, true, position);                                                \
+    }                                                                                                        \
+    HL_API(unpack);                                                                                          \
+    int P##unpack(const char datarep[], const void *inbuf, place insize, place *position, void *outbuf,      \
+                  number outcount, MPI_Datatype datatype)                                                    \
+    {                                                                                                        \
+        struct packing p = {#unpack, outbuf, outcount, datatype, (void *)(uintptr_t)inbuf, insize, NULL};    \
+                                                                                                             \
+        return convert_external(&p, datarep, false, position);                                               \
+    }                                                                                                        \
+    HL_API(size_of);                                                                                         \
+    int P##size_of(const char *datarep, number incount, MPI_Datatype datatype, place *size)                  \
+    {                                                                                                        \
+        return external_size(#size_of, datarep, incount, datatype, size);                                    \
+    }
+/* Defines: MPI_Pack_external MPI_Unpack_external MPI_Pack_external_size MPI_Pack_external_c
+ * MPI_Unpack_external_c MPI_Pack_external_size_c */
+EXTERNAL_ROWS(X)
+#undef X

@@ -157,39 +157,27 @@ static int imrecv(const char *func, const struct take *x, int err, MPI_Message *
     return hl_api_leave_ctx(x->ctx, func, err);
 }
 
-HL_API(MPI_Mrecv);
-int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
-{
-    struct take x;
-    int err = to_receive(buf, count, datatype, message, &x);
+#define RECEIVE_ROWS(X)                                                                                      \
+    X(MPI_Mrecv, MPI_Imrecv, int)                                                                            \
+    X(MPI_Mrecv_c, MPI_Imrecv_c, MPI_Count)
 
-    return mrecv("MPI_Mrecv", &x, err, message, status);
-}
-
-HL_API(MPI_Imrecv);
-int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request)
-{
-    struct take x;
-    int err = to_receive(buf, count, datatype, message, &x);
-
-    return imrecv("MPI_Imrecv", &x, err, message, request);
-}
-
-HL_API(MPI_Mrecv_c);
-int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)
-{
-    struct take x;
-    int err = to_receive(buf, count, datatype, message, &x);
-
-    return mrecv("MPI_Mrecv_c", &x, err, message, status);
-}
-
-HL_API(MPI_Imrecv_c);
-int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
-                  MPI_Request *request)
-{
-    struct take x;
-    int err = to_receive(buf, count, datatype, message, &x);
-
-    return imrecv("MPI_Imrecv_c", &x, err, message, request);
-}
+#define X(name, iname, number)                                                                               \
+    HL_API(name);                                                                                            \
+    int P##name(void *buf, number count, MPI_Datatype datatype, MPI_Message *message, MPI_Status *status)    \
+    {                                                                                                        \
+        struct take x;                                                                                       \
+        int err = to_receive(buf, count, datatype, message, &x);                                             \
+                                                                                                             \
+        return mrecv(#name, &x, err, message, status);                                                       \
+    }                                                                                                        \
+    HL_API(iname);                                                                                           \
+    int P##iname(void *buf, number count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request) \
+    {                                                                                                        \
+        struct take x;                                                                                       \
+        int err = to_receive(buf, count, datatype, message, &x);                                             \
+                                                                                                             \
+        return imrecv(#iname, &x, err, message, request);                                                    \
+    }
+/* Defines: MPI_Mrecv MPI_Imrecv MPI_Mrecv_c MPI_Imrecv_c */
+RECEIVE_ROWS(X)
+#undef X

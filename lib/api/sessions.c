@@ -92,40 +92,30 @@ int PMPI_Session_finalize(MPI_Session *session)
 
 /* ---- What a session tells ---- */
 
-static int give_session_info(int err, struct hl_info *const *made, MPI_Info *info)
-{
-    if (err == 0) {
-        *info = (*made)->handle;
-    }
-    return err;
-}
+#define HL_CALL_SESSION(name, params, check, what)                                                           \
+    HL_CALL(name, params, struct hl_session *s, hl_api_get_session(session, &s), check, what,                \
+            end_session_call(s, #name, err))
 
-HL_API(MPI_Session_get_info);
-int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
+static int give_session_hints(const struct hl_session *s, MPI_Info *info)
 {
-    struct hl_session *s;
     struct hl_info *made = NULL;
-    int err = hl_api_enter(hl_api_get_session(session, &s));
 
-    err = err == 0 ? hl_api_check_out(info_used, "info_used") : err;
-    err = err == 0 ? hl_session_get_info(s, &made) : err;
-    return end_session_call(s, "MPI_Session_get_info", give_session_info(err, &made, info_used));
+    return hl_api_give_info(hl_session_get_info(s, &made), &made, info);
 }
 
-HL_API(MPI_Session_get_num_psets);
-int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
+HL_CALL_SESSION(MPI_Session_get_info, (MPI_Session session, MPI_Info *info_used),
+                hl_api_check_out(info_used, "info_used"), give_session_hints(s, info_used))
+
+static int count_psets(MPI_Info info, int *npset_names)
 {
-    struct hl_session *s;
     struct hl_info *hints;
-    int err = hl_api_enter(hl_api_get_session(session, &s));
+    int err = hl_api_get_info(info, &hints);
 
-    err = err == 0 ? hl_api_get_info(info, &hints) : err;
-    err = err == 0 ? hl_api_check_out(npset_names, "npset_names") : err;
-    if (err == 0) {
-        *npset_names = hl_pset_count();
-    }
-    return end_session_call(s, "MPI_Session_get_num_psets", err);
+    return err == 0 ? hl_api_give(npset_names, "npset_names", hl_pset_count()) : err;
 }
+
+HL_CALL_SESSION(MPI_Session_get_num_psets, (MPI_Session session, MPI_Info info, int *npset_names), 0,
+                count_psets(info, npset_names))
 
 HL_API(MPI_Session_get_nth_pset);
 int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len, char *pset_name)
@@ -153,18 +143,16 @@ static int find_pset(const char *name, int *n)
     return err == 0 ? hl_pset_find(name, n) : err;
 }
 
-HL_API(MPI_Session_get_pset_info);
-int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info)
+static int give_pset_info(const char *pset_name, MPI_Info *info)
 {
-    struct hl_session *s;
     struct hl_info *made = NULL;
-    int n, err = hl_api_enter(hl_api_get_session(session, &s));
+    int n, err = find_pset(pset_name, &n);
 
-    err = err == 0 ? hl_api_check_out(info, "info") : err;
-    err = err == 0 ? find_pset(pset_name, &n) : err;
-    err = err == 0 ? hl_pset_info(n, &made) : err;
-    return end_session_call(s, "MPI_Session_get_pset_info", give_session_info(err, &made, info));
+    return hl_api_give_info(err == 0 ? hl_pset_info(n, &made) : err, &made, info);
 }
+
+HL_CALL_SESSION(MPI_Session_get_pset_info, (MPI_Session session, const char *pset_name, MPI_Info *info),
+                hl_api_check_out(info, "info"), give_pset_info(pset_name, info))
 
 HL_API(MPI_Group_from_session_pset);
 int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
@@ -192,52 +180,21 @@ HL_API(MPI_Session_create_errhandler);
 int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
                                    MPI_Errhandler *errhandler)
 {
-    struct hl_errh *e;
-    int err = hl_api_enter(
-        hl_api_check_out((const void *)(uintptr_t)session_errhandler_fn, "session_errhandler_fn"));
-
-    err = err == 0 ? hl_api_check_out(errhandler, "errhandler") : err;
-    err = err == 0 ? hl_errh_make(HL_ERRH_SESSION, (hl_errh_fn *)session_errhandler_fn, &e) : err;
-    if (err == 0) {
-        *errhandler = hl_errh_give(e);
-    }
-    return hl_api_leave(NULL, "MPI_Session_create_errhandler", err);
+    return hl_api_make_errh("MPI_Session_create_errhandler", HL_ERRH_SESSION,
+                            (hl_errh_fn *)session_errhandler_fn, "session_errhandler_fn", errhandler);
 }
 
-HL_API(MPI_Session_set_errhandler);
-int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
+static int call_session_errh(struct hl_session *s, int errorcode)
 {
-    struct hl_session *s;
-    struct hl_errh *e;
-    int err = hl_api_enter(hl_api_get_session(session, &s));
+    struct hl_errh_site site = {&s->errh, HL_ERRH_SESSION, &s->handle, "a session"};
 
-    err = err == 0 ? hl_api_get_errh(errhandler, &e) : err;
-    err = err == 0 ? hl_errh_set(&s->errh, HL_ERRH_SESSION, e) : err;
-    return end_session_call(s, "MPI_Session_set_errhandler", err);
+    hl_errh_call(&site, "MPI_Session_call_errhandler", errorcode);
+    return 0;
 }
 
-HL_API(MPI_Session_get_errhandler);
-int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
-{
-    struct hl_session *s;
-    int err = hl_api_enter(hl_api_get_session(session, &s));
-
-    err = err == 0 ? hl_api_check_out(errhandler, "errhandler") : err;
-    if (err == 0) {
-        *errhandler = hl_errh_give(hl_errh_get(&s->errh));
-    }
-    return end_session_call(s, "MPI_Session_get_errhandler", err);
-}
-
-HL_API(MPI_Session_call_errhandler);
-int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
-{
-    struct hl_session *s;
-    int err = hl_api_enter(hl_api_get_session(session, &s));
-
-    if (err == 0) {
-        struct hl_errh_site site = {&s->errh, HL_ERRH_SESSION, &s->handle, "a session"};
-        hl_errh_call(&site, "MPI_Session_call_errhandler", errorcode);
-    }
-    return end_session_call(s, "MPI_Session_call_errhandler", err);
-}
+HL_CALL_SESSION(MPI_Session_set_errhandler, (MPI_Session session, MPI_Errhandler errhandler), 0,
+                hl_api_set_errh(&s->errh, HL_ERRH_SESSION, errhandler))
+HL_CALL_SESSION(MPI_Session_get_errhandler, (MPI_Session session, MPI_Errhandler *errhandler), 0,
+                hl_api_give_errh(&s->errh, errhandler))
+HL_CALL_SESSION(MPI_Session_call_errhandler, (MPI_Session session, int errorcode), 0,
+                call_session_errh(s, errorcode))

@@ -85,18 +85,6 @@ static int meet_parent(const char *func, MPI_Comm comm, MPI_Comm *newcomm)
     return hl_api_end(c, func, err);
 }
 
-HL_API(MPI_Comm_accept);
-int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
-{
-    return meet_parent("MPI_Comm_accept", comm, newcomm);
-}
-
-HL_API(MPI_Comm_connect);
-int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm)
-{
-    return meet_parent("MPI_Comm_connect", comm, newcomm);
-}
-
 static int refuse_spawn(const char *func, int code)
 {
     int err = hl_api_check_open();
@@ -104,38 +92,20 @@ static int refuse_spawn(const char *func, int code)
     return hl_api_end(NULL, func, err == 0 ? no_ports(func, code) : err);
 }
 
-HL_API(MPI_Comm_join);
-int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
-{
-    return refuse_spawn("MPI_Comm_join", HL_ERR_UNSUPPORTED_OPERATION);
-}
-
-HL_API(MPI_Open_port);
-int PMPI_Open_port(MPI_Info info, char *port_name)
-{
-    return refuse_spawn("MPI_Open_port", HL_ERR_UNSUPPORTED_OPERATION);
-}
-
-HL_API(MPI_Close_port);
-int PMPI_Close_port(const char *port_name)
-{
-    return refuse_spawn("MPI_Close_port", HL_ERR_PORT);
-}
-
-HL_API(MPI_Publish_name);
-int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
-{
-    return refuse_spawn("MPI_Publish_name", HL_ERR_PORT);
-}
-
-HL_API(MPI_Unpublish_name);
-int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name)
-{
-    return refuse_spawn("MPI_Unpublish_name", HL_ERR_SERVICE);
-}
-
-HL_API(MPI_Lookup_name);
-int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
-{
-    return refuse_spawn("MPI_Lookup_name", HL_ERR_NAME);
-}
+HL_CALL_RETURN(MPI_Comm_accept,
+               (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm),
+               meet_parent("MPI_Comm_accept", comm, newcomm))
+HL_CALL_RETURN(MPI_Comm_connect,
+               (const char *port_name, MPI_Info info, int root, MPI_Comm comm, MPI_Comm *newcomm),
+               meet_parent("MPI_Comm_connect", comm, newcomm))
+HL_CALL_RETURN(MPI_Comm_join, (int fd, MPI_Comm *intercomm),
+               refuse_spawn("MPI_Comm_join", HL_ERR_UNSUPPORTED_OPERATION))
+HL_CALL_RETURN(MPI_Open_port, (MPI_Info info, char *port_name),
+               refuse_spawn("MPI_Open_port", HL_ERR_UNSUPPORTED_OPERATION))
+HL_CALL_RETURN(MPI_Close_port, (const char *port_name), refuse_spawn("MPI_Close_port", HL_ERR_PORT))
+HL_CALL_RETURN(MPI_Publish_name, (const char *service_name, MPI_Info info, const char *port_name),
+               refuse_spawn("MPI_Publish_name", HL_ERR_PORT))
+HL_CALL_RETURN(MPI_Unpublish_name, (const char *service_name, MPI_Info info, const char *port_name),
+               refuse_spawn("MPI_Unpublish_name", HL_ERR_SERVICE))
+HL_CALL_RETURN(MPI_Lookup_name, (const char *service_name, MPI_Info info, char *port_name),
+               refuse_spawn("MPI_Lookup_name", HL_ERR_NAME))

@@ -193,10 +193,7 @@ int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, 
         return hl_api_leave(c, "MPI_Comm_split_type", err);
     }
     err = split_by_type(c, split_type, key, hints, &made);
-    if (err == 0) {
-        hl_api_give_comm(c, made, newcomm);
-    }
-    return hl_api_leave(c, "MPI_Comm_split_type", err);
+    return hl_api_leave_made(c, "MPI_Comm_split_type", err, made, newcomm);
 }
 
 HL_API(MPI_Get_hw_resource_info);

@@ -101,29 +101,10 @@ int PMPI_Finalized(int *flag)
     return hl_api_end(NULL, "MPI_Finalized", err);
 }
 
-HL_API(MPI_Query_thread);
-int PMPI_Query_thread(int *provided)
-{
-    int err = hl_api_check_open();
-
-    err = err == 0 ? hl_api_check_out(provided, "provided") : err;
-    if (err == 0) {
-        *provided = hl_life_level();
-    }
-    return hl_api_end(NULL, "MPI_Query_thread", err);
-}
-
-HL_API(MPI_Is_thread_main);
-int PMPI_Is_thread_main(int *flag)
-{
-    int err = hl_api_check_open();
-
-    err = err == 0 ? hl_api_check_out(flag, "flag") : err;
-    if (err == 0) {
-        *flag = hl_life_is_main_thread();
-    }
-    return hl_api_end(NULL, "MPI_Is_thread_main", err);
-}
+HL_CALL_PLAIN(MPI_Query_thread, (int *provided), hl_api_check_open(),
+              hl_api_give(provided, "provided", hl_life_level()))
+HL_CALL_PLAIN(MPI_Is_thread_main, (int *flag), hl_api_check_open(),
+              hl_api_give(flag, "flag", hl_life_is_main_thread()))
 
 HL_API(MPI_Abort);
 int PMPI_Abort(MPI_Comm comm, int errorcode)

@@ -1,89 +1,62 @@
 /* Statuses: fields, counts, elements. */
-#include <limits.h>
 
 #include "api.h"
 #include "args.h"
 #include "req.h"
 
-/* The number of whole datatypes in a status; MPI_UNDEFINED when the bytes end inside one. */
-static int get_count(const char *func, const MPI_Status *status, MPI_Datatype datatype, int64_t *count)
+/* The number of whole datatypes in so many bytes; MPI_UNDEFINED when they end inside one. */
+static int64_t whole_types(const struct hl_type *t, int64_t bytes)
+{
+    if (t->size == 0) {
+        return bytes == 0 ? 0 : MPI_UNDEFINED;
+    }
+    return bytes % t->size == 0 ? bytes / t->size : MPI_UNDEFINED;
+}
+
+static int64_t whole_elements(const struct hl_type *t, int64_t bytes)
+{
+    int64_t n = hl_type_elements(t, bytes);
+
+    return n < 0 ? MPI_UNDEFINED : n;
+}
+
+typedef int64_t count_fn(const struct hl_type *t, int64_t bytes);
+
+static int count_in(const MPI_Status *status, MPI_Datatype datatype, count_fn *fn, const void *out,
+                    int64_t *n)
 {
     struct hl_type *t;
     int err = hl_api_check_out(status, "status");
 
     err = err == 0 ? hl_api_get_type(datatype, &t) : err;
-    err = err == 0 ? hl_api_check_out(count, "count") : err;
-    if (err == 0) {
-        int64_t bytes = hl_req_status_bytes(status);
-        if (t->size == 0) {
-            *count = bytes == 0 ? 0 : MPI_UNDEFINED;
-        } else {
-            *count = bytes % t->size == 0 ? bytes / t->size : MPI_UNDEFINED;
-        }
+    err = err == 0 ? hl_api_check_out(out, "count") : err;
+    *n = err == 0 ? fn(t, hl_req_status_bytes(status)) : 0;
+    return err;
+}
+
+/* One row for each function: name, type of the count, what is counted. */
+#define COUNT_ROWS(X)                                                                                        \
+    X(MPI_Get_count, int, whole_types)                                                                       \
+    X(MPI_Get_count_c, MPI_Count, whole_types)                                                               \
+    X(MPI_Get_elements, int, whole_elements)                                                                 \
+    X(MPI_Get_elements_c, MPI_Count, whole_elements)                                                         \
+    X(MPI_Get_elements_x, MPI_Count, whole_elements)
+
+#define X(name, number, fn)                                                                                  \
+    HL_API(name);                                                                                            \
+    int P##name(const MPI_Status *status, MPI_Datatype datatype, number *count)                              \
+    {                                                                                                        \
+        int64_t n;                                                                                           \
+        int err = count_in(status, datatype, fn, count, &n);                                                 \
+                                                                                                             \
+        if (err == 0) {                                                                                      \
+            *count = sizeof *count == sizeof(int) ? hl_api_narrow(n) : (number)n;                            \
+        }                                                                                                    \
+        return hl_api_end(NULL, #name, err);                                                                 \
     }
-    return hl_api_end(NULL, func, err);
-}
-
-static int narrow_count(int64_t n)
-{
-    return n <= INT_MAX ? (int)n : MPI_UNDEFINED;
-}
-
-HL_API(MPI_Get_count);
-int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
-{
-    int64_t n = MPI_UNDEFINED;
-    int code = get_count("MPI_Get_count", status, datatype, hl_is_address(count) ? &n : NULL);
-
-    if (hl_is_address(count)) {
-        *count = narrow_count(n);
-    }
-    return code;
-}
-
-HL_API(MPI_Get_count_c);
-int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
-{
-    return get_count("MPI_Get_count_c", status, datatype, count);
-}
-
-static int get_elements(const char *func, const MPI_Status *status, MPI_Datatype datatype, int64_t *count)
-{
-    struct hl_type *t;
-    int err = hl_api_check_out(status, "status");
-
-    err = err == 0 ? hl_api_get_type(datatype, &t) : err;
-    err = err == 0 ? hl_api_check_out(count, "count") : err;
-    if (err == 0) {
-        int64_t n = hl_type_elements(t, hl_req_status_bytes(status));
-        *count = n < 0 ? MPI_UNDEFINED : n;
-    }
-    return hl_api_end(NULL, func, err);
-}
-
-HL_API(MPI_Get_elements);
-int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
-{
-    int64_t n = MPI_UNDEFINED;
-    int code = get_elements("MPI_Get_elements", status, datatype, hl_is_address(count) ? &n : NULL);
-
-    if (hl_is_address(count)) {
-        *count = narrow_count(n);
-    }
-    return code;
-}
-
-HL_API(MPI_Get_elements_c);
-int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
-{
-    return get_elements("MPI_Get_elements_c", status, datatype, count);
-}
-
-HL_API(MPI_Get_elements_x);
-int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
-{
-    return get_elements("MPI_Get_elements_x", status, datatype, count);
-}
+/* Defines: MPI_Get_count MPI_Get_count_c MPI_Get_elements MPI_Get_elements_c MPI_Get_elements_x */
+COUNT_ROWS(X)
+#undef X
 
 static int set_elements(const char *func, MPI_Status *status, MPI_Datatype datatype, int64_t count)
 {

@@ -32,6 +32,32 @@ int hl_tool_check_index(int index, int n)
     return err == MPI_SUCCESS && (index < 0 || index >= n) ? MPI_T_ERR_INVALID_INDEX : err;
 }
 
+int hl_tool_give_number(int *out, int value)
+{
+    int err = hl_tool_check_out(out);
+
+    if (err == MPI_SUCCESS) {
+        *out = value;
+    }
+    return err;
+}
+
+int hl_tool_find(const char *name, int n, const char *(*name_of)(int index), int *index)
+{
+    int err = hl_tool_check_out(index);
+
+    if (err != MPI_SUCCESS || name == NULL) {
+        return err != MPI_SUCCESS ? err : MPI_T_ERR_INVALID;
+    }
+    for (int i = 0; i < n; i++) {
+        if (strcmp(name_of(i), name) == 0) {
+            *index = i;
+            return MPI_SUCCESS;
+        }
+    }
+    return MPI_T_ERR_INVALID_NAME;
+}
+
 void hl_tool_give(int *out, int value)
 {
     if (out != NULL) {

@@ -19,6 +19,12 @@ int hl_tool_check(void);
 int hl_tool_check_out(const void *out);
 int hl_tool_check_index(int index, int n);
 
+/* Stores a result. MPI_T_ERR_INVALID when `out` is NULL. */
+int hl_tool_give_number(int *out, int value);
+
+/* Finds which of n names is `name`. MPI_T_ERR_INVALID, MPI_T_ERR_INVALID_NAME. */
+int hl_tool_find(const char *name, int n, const char *(*name_of)(int index), int *index);
+
 /* Store results whose pointers may be NULL. */
 void hl_tool_give(int *out, int value);
 void hl_tool_give_type(MPI_Datatype *out, MPI_Datatype value);

@@ -58,30 +58,33 @@ static enum part part_of_pvar(int index)
                : LANES;
 }
 
-/* Returns the number of a part's control variables and writes the indices of the first `len`. */
-static int cvars_of(int part, int len, int *indices)
+static bool is_cvar_in(int part, int i)
 {
-    size_t all;
-    const struct hl_var *v = hl_conf_vars(&all);
-    int n = 0;
+    size_t n;
 
-    for (size_t i = 0; i < all; i++) {
-        if (part_of_cvar(&v[i]) == (enum part)part) {
-            if (n < len) {
-                indices[n] = (int)i;
-            }
-            n++;
-        }
-    }
-    return n;
+    return part_of_cvar(&hl_conf_vars(&n)[i]) == (enum part)part;
 }
 
-static int pvars_of(int part, int len, int *indices)
+static bool is_pvar_in(int part, int i)
+{
+    return part_of_pvar(i) == (enum part)part;
+}
+
+static int cvar_count(void)
+{
+    size_t n;
+
+    hl_conf_vars(&n);
+    return (int)n;
+}
+
+/* Returns the number of a part's variables of `all`, and writes the indices of the first `len`. */
+static int list_part(int part, bool (*is_in)(int part, int i), int all, int len, int *indices)
 {
     int n = 0;
 
-    for (int i = 0; i < hl_stat_count(); i++) {
-        if (part_of_pvar(i) == (enum part)part) {
+    for (int i = 0; i < all; i++) {
+        if (is_in(part, i)) {
             if (n < len) {
                 indices[n] = i;
             }
@@ -103,17 +106,6 @@ static int check_indices(int cat_index, int len, const int indices[])
     return err == MPI_SUCCESS && (len < 0 || (len > 0 && indices == NULL)) ? MPI_T_ERR_INVALID : err;
 }
 
-HL_API(MPI_T_category_get_num);
-int PMPI_T_category_get_num(int *num_cat)
-{
-    int err = hl_tool_check_out(num_cat);
-
-    if (err == MPI_SUCCESS) {
-        *num_cat = (int)HL_COUNT_OF(parts);
-    }
-    return err;
-}
-
 HL_API(MPI_T_category_get_info);
 int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc, int *desc_len,
                              int *num_cvars, int *num_pvars, int *num_categories)
@@ -123,84 +115,57 @@ int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *des
     if (err == MPI_SUCCESS) {
         hl_tool_give_text(parts[cat_index].name, name, name_len);
         hl_tool_give_text(parts[cat_index].desc, desc, desc_len);
-        hl_tool_give(num_cvars, cvars_of(cat_index, 0, NULL));
-        hl_tool_give(num_pvars, pvars_of(cat_index, 0, NULL));
+        hl_tool_give(num_cvars, list_part(cat_index, is_cvar_in, cvar_count(), 0, NULL));
+        hl_tool_give(num_pvars, list_part(cat_index, is_pvar_in, hl_stat_count(), 0, NULL));
         hl_tool_give(num_categories, 0);
     }
     return err;
 }
 
-HL_API(MPI_T_category_get_num_events);
-int PMPI_T_category_get_num_events(int cat_index, int *num_events)
+static int give_num_events(int cat_index, int *num_events)
 {
     int err = check_part(cat_index);
 
-    err = err == MPI_SUCCESS ? hl_tool_check_out(num_events) : err;
-    if (err == MPI_SUCCESS) {
-        *num_events = 0;
-    }
-    return err;
+    return err == MPI_SUCCESS ? hl_tool_give_number(num_events, 0) : err;
 }
 
-HL_API(MPI_T_category_get_index);
-int PMPI_T_category_get_index(const char *name, int *cat_index)
+static const char *part_name(int i)
 {
-    int err = hl_tool_check_out(cat_index);
-
-    if (err != MPI_SUCCESS || name == NULL) {
-        return err != MPI_SUCCESS ? err : MPI_T_ERR_INVALID;
-    }
-    for (size_t i = 0; i < HL_COUNT_OF(parts); i++) {
-        if (strcmp(parts[i].name, name) == 0) {
-            *cat_index = (int)i;
-            return MPI_SUCCESS;
-        }
-    }
-    return MPI_T_ERR_INVALID_NAME;
+    return parts[i].name;
 }
 
-HL_API(MPI_T_category_get_cvars);
-int PMPI_T_category_get_cvars(int cat_index, int len, int indices[])
+static int give_cvars(int cat_index, int len, int indices[])
 {
     int err = check_indices(cat_index, len, indices);
 
     if (err == MPI_SUCCESS) {
-        cvars_of(cat_index, len, indices);
+        list_part(cat_index, is_cvar_in, cvar_count(), len, indices);
     }
     return err;
 }
 
-HL_API(MPI_T_category_get_pvars);
-int PMPI_T_category_get_pvars(int cat_index, int len, int indices[])
+static int give_pvars(int cat_index, int len, int indices[])
 {
     int err = check_indices(cat_index, len, indices);
 
     if (err == MPI_SUCCESS) {
-        pvars_of(cat_index, len, indices);
+        list_part(cat_index, is_pvar_in, hl_stat_count(), len, indices);
     }
     return err;
 }
 
-/* No category contains others. */
-HL_API(MPI_T_category_get_categories);
-int PMPI_T_category_get_categories(int cat_index, int len, int indices[])
-{
-    return check_indices(cat_index, len, indices);
-}
-
-HL_API(MPI_T_category_get_events);
-int PMPI_T_category_get_events(int cat_index, int len, int indices[])
-{
-    return check_indices(cat_index, len, indices);
-}
-
-HL_API(MPI_T_category_changed);
-int PMPI_T_category_changed(int *update_number)
-{
-    int err = hl_tool_check_out(update_number);
-
-    if (err == MPI_SUCCESS) {
-        *update_number = 0; /* categories never change */
-    }
-    return err;
-}
+/* Categories never change, and none contains others. */
+HL_CALL_RETURN(MPI_T_category_get_num, (int *num_cat), hl_tool_give_number(num_cat, (int)HL_COUNT_OF(parts)))
+HL_CALL_RETURN(MPI_T_category_get_num_events, (int cat_index, int *num_events),
+               give_num_events(cat_index, num_events))
+HL_CALL_RETURN(MPI_T_category_get_index, (const char *name, int *cat_index),
+               hl_tool_find(name, (int)HL_COUNT_OF(parts), part_name, cat_index))
+HL_CALL_RETURN(MPI_T_category_get_cvars, (int cat_index, int len, int indices[]),
+               give_cvars(cat_index, len, indices))
+HL_CALL_RETURN(MPI_T_category_get_pvars, (int cat_index, int len, int indices[]),
+               give_pvars(cat_index, len, indices))
+HL_CALL_RETURN(MPI_T_category_get_categories, (int cat_index, int len, int indices[]),
+               check_indices(cat_index, len, indices))
+HL_CALL_RETURN(MPI_T_category_get_events, (int cat_index, int len, int indices[]),
+               check_indices(cat_index, len, indices))
+HL_CALL_RETURN(MPI_T_category_changed, (int *update_number), hl_tool_give_number(update_number, 0))

@@ -76,16 +76,7 @@ static int scope_of(const struct hl_var *v)
     return is_alive(v) ? MPI_T_SCOPE_LOCAL : is_early(v) ? MPI_T_SCOPE_ALL_EQ : MPI_T_SCOPE_READONLY;
 }
 
-HL_API(MPI_T_cvar_get_num);
-int PMPI_T_cvar_get_num(int *num_cvar)
-{
-    int err = hl_tool_check_out(num_cvar);
-
-    if (err == MPI_SUCCESS) {
-        *num_cvar = row_count();
-    }
-    return err;
-}
+HL_CALL_RETURN(MPI_T_cvar_get_num, (int *num_cvar), hl_tool_give_number(num_cvar, row_count()))
 
 HL_API(MPI_T_cvar_get_info);
 int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity, MPI_Datatype *datatype,
@@ -107,22 +98,13 @@ int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosi
     return MPI_SUCCESS;
 }
 
-HL_API(MPI_T_cvar_get_index);
-int PMPI_T_cvar_get_index(const char *name, int *cvar_index)
+static const char *cvar_name(int i)
 {
-    int err = hl_tool_check_out(cvar_index);
-
-    if (err != MPI_SUCCESS || name == NULL) {
-        return err != MPI_SUCCESS ? err : MPI_T_ERR_INVALID;
-    }
-    for (int i = 0; i < row_count(); i++) {
-        if (strcmp(cvar_of(i)->name, name) == 0) {
-            *cvar_index = i;
-            return MPI_SUCCESS;
-        }
-    }
-    return MPI_T_ERR_INVALID_NAME;
+    return cvar_of(i)->name;
 }
+
+HL_CALL_RETURN(MPI_T_cvar_get_index, (const char *name, int *cvar_index),
+               hl_tool_find(name, row_count(), cvar_name, cvar_index))
 
 /* ---- Handles ---- */
 

@@ -20,26 +20,7 @@ static int no_handle(void)
     return err == MPI_SUCCESS ? MPI_T_ERR_INVALID_HANDLE : err;
 }
 
-HL_API(MPI_T_event_get_num);
-int PMPI_T_event_get_num(int *num_events)
-{
-    int err = hl_tool_check_out(num_events);
-
-    if (err == MPI_SUCCESS) {
-        *num_events = 0;
-    }
-    return err;
-}
-
-HL_API(MPI_T_event_get_info);
-int PMPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbosity,
-                          MPI_Datatype array_of_datatypes[], MPI_Aint array_of_displacements[],
-                          int *num_elements, MPI_T_enum *enumtype, MPI_Info *info, char *desc, int *desc_len,
-                          int *bind)
-{
-    return no_event();
-}
-
+HL_CALL_RETURN(MPI_T_event_get_num, (int *num_events), hl_tool_give_number(num_events, 0))
 HL_API(MPI_T_event_get_index);
 int PMPI_T_event_get_index(const char *name, int *event_index)
 {
@@ -48,98 +29,49 @@ int PMPI_T_event_get_index(const char *name, int *event_index)
     return err != MPI_SUCCESS ? err : name == NULL ? MPI_T_ERR_INVALID : MPI_T_ERR_INVALID_NAME;
 }
 
-HL_API(MPI_T_event_handle_alloc);
-int PMPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
-                              MPI_T_event_registration *event_registration)
-{
-    return no_event();
-}
-
-HL_API(MPI_T_event_handle_set_info);
-int PMPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info)
-{
-    return no_handle();
-}
-
-HL_API(MPI_T_event_handle_get_info);
-int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info *info_used)
-{
-    return no_handle();
-}
-
-HL_API(MPI_T_event_handle_free);
-int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *user_data,
-                             MPI_T_event_free_cb_function free_cb_function)
-{
-    return no_handle();
-}
-
-HL_API(MPI_T_event_register_callback);
-int PMPI_T_event_register_callback(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
-                                   MPI_Info info, void *user_data, MPI_T_event_cb_function event_cb_function)
-{
-    return no_handle();
-}
-
-HL_API(MPI_T_event_callback_set_info);
-int PMPI_T_event_callback_set_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
-                                   MPI_Info info)
-{
-    return no_handle();
-}
-
-HL_API(MPI_T_event_callback_get_info);
-int PMPI_T_event_callback_get_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
-                                   MPI_Info *info_used)
-{
-    return no_handle();
-}
-
-HL_API(MPI_T_event_set_dropped_handler);
-int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration,
-                                     MPI_T_event_dropped_cb_function dropped_cb_function)
-{
-    return no_handle();
-}
-
-HL_API(MPI_T_event_read);
-int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer)
-{
-    return no_handle();
-}
-
-HL_API(MPI_T_event_copy);
-int PMPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
-{
-    return no_handle();
-}
-
-HL_API(MPI_T_event_get_timestamp);
-int PMPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *event_timestamp)
-{
-    return no_handle();
-}
-
-HL_API(MPI_T_event_get_source);
-int PMPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_index)
-{
-    return no_handle();
-}
+HL_CALL_RETURN(MPI_T_event_get_info,
+               (int event_index, char *name, int *name_len, int *verbosity, MPI_Datatype array_of_datatypes[],
+                MPI_Aint array_of_displacements[], int *num_elements, MPI_T_enum *enumtype, MPI_Info *info,
+                char *desc, int *desc_len, int *bind),
+               no_event())
+HL_CALL_RETURN(MPI_T_event_handle_alloc,
+               (int event_index, void *obj_handle, MPI_Info info,
+                MPI_T_event_registration *event_registration),
+               no_event())
+HL_CALL_RETURN(MPI_T_event_handle_set_info, (MPI_T_event_registration event_registration, MPI_Info info),
+               no_handle())
+HL_CALL_RETURN(MPI_T_event_handle_get_info,
+               (MPI_T_event_registration event_registration, MPI_Info *info_used), no_handle())
+HL_CALL_RETURN(MPI_T_event_handle_free,
+               (MPI_T_event_registration event_registration, void *user_data,
+                MPI_T_event_free_cb_function free_cb_function),
+               no_handle())
+HL_CALL_RETURN(MPI_T_event_register_callback,
+               (MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info info,
+                void *user_data, MPI_T_event_cb_function event_cb_function),
+               no_handle())
+HL_CALL_RETURN(MPI_T_event_callback_set_info,
+               (MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info info),
+               no_handle())
+HL_CALL_RETURN(MPI_T_event_callback_get_info,
+               (MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety, MPI_Info *info_used),
+               no_handle())
+HL_CALL_RETURN(MPI_T_event_set_dropped_handler,
+               (MPI_T_event_registration event_registration,
+                MPI_T_event_dropped_cb_function dropped_cb_function),
+               no_handle())
+HL_CALL_RETURN(MPI_T_event_read, (MPI_T_event_instance event_instance, int element_index, void *buffer),
+               no_handle())
+HL_CALL_RETURN(MPI_T_event_copy, (MPI_T_event_instance event_instance, void *buffer), no_handle())
+HL_CALL_RETURN(MPI_T_event_get_timestamp, (MPI_T_event_instance event_instance, MPI_Count *event_timestamp),
+               no_handle())
+HL_CALL_RETURN(MPI_T_event_get_source, (MPI_T_event_instance event_instance, int *source_index), no_handle())
 
 /* ---- Sources ---- */
 
 enum { SOURCES = 1 };
 
-HL_API(MPI_T_source_get_num);
-int PMPI_T_source_get_num(int *num_sources)
-{
-    int err = hl_tool_check_out(num_sources);
-
-    if (err == MPI_SUCCESS) {
-        *num_sources = SOURCES;
-    }
-    return err;
-}
+HL_CALL_RETURN(MPI_T_source_get_num, (int *num_sources), hl_tool_give_number(num_sources, SOURCES))
 
 static int give_empty_info(MPI_Info *info)
 {

@@ -22,16 +22,7 @@ struct session {
     struct pvar *first;
 };
 
-HL_API(MPI_T_pvar_get_num);
-int PMPI_T_pvar_get_num(int *num_pvar)
-{
-    int err = hl_tool_check_out(num_pvar);
-
-    if (err == MPI_SUCCESS) {
-        *num_pvar = hl_stat_count();
-    }
-    return err;
-}
+HL_CALL_RETURN(MPI_T_pvar_get_num, (int *num_pvar), hl_tool_give_number(num_pvar, hl_stat_count()))
 
 HL_API(MPI_T_pvar_get_info);
 int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosity, int *var_class,
@@ -56,22 +47,9 @@ int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosi
     return MPI_SUCCESS;
 }
 
-HL_API(MPI_T_pvar_get_index);
-int PMPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
-{
-    int err = hl_tool_check_out(pvar_index);
-
-    if (err != MPI_SUCCESS || name == NULL) {
-        return err != MPI_SUCCESS ? err : MPI_T_ERR_INVALID;
-    }
-    for (int i = 0; i < hl_stat_count() && var_class == MPI_T_PVAR_CLASS_COUNTER; i++) {
-        if (strcmp(hl_stat_name(i), name) == 0) {
-            *pvar_index = i;
-            return MPI_SUCCESS;
-        }
-    }
-    return MPI_T_ERR_INVALID_NAME;
-}
+HL_CALL_RETURN(MPI_T_pvar_get_index, (const char *name, int var_class, int *pvar_index),
+               hl_tool_find(name, var_class == MPI_T_PVAR_CLASS_COUNTER ? hl_stat_count() : 0, hl_stat_name,
+                            pvar_index))
 
 /* ---- Sessions and handles; callers hold the lock ---- */
 
@@ -241,23 +219,12 @@ static int each(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void (*cha
     return err;
 }
 
-HL_API(MPI_T_pvar_start);
-int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
-{
-    return each(session, handle, begin_pvar);
-}
-
-HL_API(MPI_T_pvar_stop);
-int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
-{
-    return each(session, handle, stop);
-}
-
-HL_API(MPI_T_pvar_reset);
-int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
-{
-    return each(session, handle, reset);
-}
+HL_CALL_RETURN(MPI_T_pvar_start, (MPI_T_pvar_session session, MPI_T_pvar_handle handle),
+               each(session, handle, begin_pvar))
+HL_CALL_RETURN(MPI_T_pvar_stop, (MPI_T_pvar_session session, MPI_T_pvar_handle handle),
+               each(session, handle, stop))
+HL_CALL_RETURN(MPI_T_pvar_reset, (MPI_T_pvar_session session, MPI_T_pvar_handle handle),
+               each(session, handle, reset))
 
 /* Reads what a handle has counted; with `again` it then counts from zero. */
 static int read_pvar(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf, bool again)
@@ -280,17 +247,10 @@ static int read_pvar(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void 
     return err;
 }
 
-HL_API(MPI_T_pvar_read);
-int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
-{
-    return read_pvar(session, handle, buf, false);
-}
-
-HL_API(MPI_T_pvar_readreset);
-int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
-{
-    return read_pvar(session, handle, buf, true);
-}
+HL_CALL_RETURN(MPI_T_pvar_read, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf),
+               read_pvar(session, handle, buf, false))
+HL_CALL_RETURN(MPI_T_pvar_readreset, (MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf),
+               read_pvar(session, handle, buf, true))
 
 HL_API(MPI_T_pvar_write);
 int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf)

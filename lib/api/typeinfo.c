@@ -1,6 +1,5 @@
 /* Datatypes after they were made: commit and free, size, extent, name, contents; predefined types by
  * property. */
-#include <limits.h>
 #include <string.h>
 
 #include "api.h"
@@ -36,126 +35,36 @@ int PMPI_Type_free(MPI_Datatype *datatype)
     return hl_api_leave(NULL, "MPI_Type_free", err);
 }
 
-/* A value as int, or MPI_UNDEFINED when it does not fit. */
-static int narrow(int64_t v)
-{
-    return v >= INT_MIN && v <= INT_MAX ? (int)v : MPI_UNDEFINED;
-}
-
-HL_API(MPI_Type_size);
-int PMPI_Type_size(MPI_Datatype datatype, int *size)
-{
-    struct hl_type *t;
-    int err = hl_api_enter(hl_api_get_type(datatype, &t));
-
-    err = err == 0 ? hl_api_check_out(size, "size") : err;
-    if (err == 0) {
-        *size = narrow(t->size);
-    }
-    return hl_api_leave(NULL, "MPI_Type_size", err);
-}
-
-static int size_large(const char *func, MPI_Datatype datatype, MPI_Count *size)
-{
-    struct hl_type *t;
-    int err = hl_api_enter(hl_api_get_type(datatype, &t));
-
-    err = err == 0 ? hl_api_check_out(size, "size") : err;
-    if (err == 0) {
-        *size = t->size;
-    }
-    return hl_api_leave(NULL, func, err);
-}
-
-HL_API(MPI_Type_size_c);
-int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
-{
-    return size_large("MPI_Type_size_c", datatype, size);
-}
-
-HL_API(MPI_Type_size_x);
-int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
-{
-    return size_large("MPI_Type_size_x", datatype, size);
-}
-
 /* MPI_Aint and MPI_Count both have 64 bits: one routine for all forms. */
 _Static_assert(sizeof(MPI_Aint) == 8 && sizeof(MPI_Count) == 8, "addresses and counts have 64 bits");
 
-static int extent(const char *func, MPI_Datatype datatype, int64_t *lb, int64_t *bytes)
+static int give_extent(int64_t from, int64_t to, int64_t *lb, int64_t *extent)
 {
-    struct hl_type *t;
-    int err = hl_api_enter(hl_api_get_type(datatype, &t));
+    int err = hl_api_give_count(lb, "lb", from);
 
-    err = err == 0 ? hl_api_check_out(lb, "lb") : err;
-    err = err == 0 ? hl_api_check_out(bytes, "extent") : err;
-    if (err == 0) {
-        *lb = t->lb;
-        *bytes = hl_type_extent(t);
-    }
-    return hl_api_leave(NULL, func, err);
+    return err == 0 ? hl_api_give_count(extent, "extent", to - from) : err;
 }
 
-static int true_extent(const char *func, MPI_Datatype datatype, int64_t *lb, int64_t *bytes)
-{
-    struct hl_type *t;
-    int err = hl_api_enter(hl_api_get_type(datatype, &t));
-
-    err = err == 0 ? hl_api_check_out(lb, "lb") : err;
-    err = err == 0 ? hl_api_check_out(bytes, "extent") : err;
-    if (err == 0) {
-        *lb = t->true_lb;
-        *bytes = t->true_ub - t->true_lb;
-    }
-    return hl_api_leave(NULL, func, err);
-}
-
-HL_API(MPI_Type_get_extent);
-int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent_)
-{
-    return extent("MPI_Type_get_extent", datatype, lb, extent_);
-}
-
-HL_API(MPI_Type_get_extent_c);
-int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent_)
-{
-    return extent("MPI_Type_get_extent_c", datatype, lb, extent_);
-}
-
-HL_API(MPI_Type_get_extent_x);
-int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent_)
-{
-    return extent("MPI_Type_get_extent_x", datatype, lb, extent_);
-}
-
-HL_API(MPI_Type_get_true_extent);
-int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent_)
-{
-    return true_extent("MPI_Type_get_true_extent", datatype, true_lb, true_extent_);
-}
-
-HL_API(MPI_Type_get_true_extent_c);
-int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent_)
-{
-    return true_extent("MPI_Type_get_true_extent_c", datatype, true_lb, true_extent_);
-}
-
-HL_API(MPI_Type_get_true_extent_x);
-int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent_)
-{
-    return true_extent("MPI_Type_get_true_extent_x", datatype, true_lb, true_extent_);
-}
-
-HL_API(MPI_Type_set_name);
-int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
-{
-    struct hl_type *t;
-    int err = hl_api_enter(hl_api_get_type(datatype, &t));
-
-    err = err == 0 ? hl_api_check_out(type_name, "type_name") : err;
-    err = err == 0 ? hl_type_set_name(t, type_name) : err;
-    return hl_api_leave(NULL, "MPI_Type_set_name", err);
-}
+HL_CALL_TYPE(MPI_Type_size, (MPI_Datatype datatype, int *size), 0,
+             hl_api_give(size, "size", hl_api_narrow(t->size)))
+HL_CALL_TYPE(MPI_Type_size_c, (MPI_Datatype datatype, MPI_Count *size), 0,
+             hl_api_give_count(size, "size", t->size))
+HL_CALL_TYPE(MPI_Type_size_x, (MPI_Datatype datatype, MPI_Count *size), 0,
+             hl_api_give_count(size, "size", t->size))
+HL_CALL_TYPE(MPI_Type_get_extent, (MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent), 0,
+             give_extent(t->lb, t->ub, lb, extent))
+HL_CALL_TYPE(MPI_Type_get_extent_c, (MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent), 0,
+             give_extent(t->lb, t->ub, lb, extent))
+HL_CALL_TYPE(MPI_Type_get_extent_x, (MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent), 0,
+             give_extent(t->lb, t->ub, lb, extent))
+HL_CALL_TYPE(MPI_Type_get_true_extent, (MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent), 0,
+             give_extent(t->true_lb, t->true_ub, lb, extent))
+HL_CALL_TYPE(MPI_Type_get_true_extent_c, (MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent), 0,
+             give_extent(t->true_lb, t->true_ub, lb, extent))
+HL_CALL_TYPE(MPI_Type_get_true_extent_x, (MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent), 0,
+             give_extent(t->true_lb, t->true_ub, lb, extent))
+HL_CALL_TYPE(MPI_Type_set_name, (MPI_Datatype datatype, const char *type_name),
+             hl_api_check_out(type_name, "type_name"), hl_type_set_name(t, type_name))
 
 HL_API(MPI_Type_get_name);
 int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
@@ -163,8 +72,7 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
     struct hl_type *t = NULL;
     int err = hl_api_enter(datatype != MPI_DATATYPE_NULL ? hl_api_get_type(datatype, &t) : 0);
 
-    err = err == 0 ? hl_api_check_out(type_name, "type_name") : err;
-    err = err == 0 ? hl_api_check_out(resultlen, "resultlen") : err;
+    err = err == 0 ? hl_api_check_text(type_name, "type_name", resultlen) : err;
     if (err == 0) {
         if (t != NULL) {
             hl_type_get_name(t, type_name);
@@ -185,6 +93,13 @@ static int no_large(const struct hl_type *t)
                : 0;
 }
 
+static const struct hl_type_args *args_of(const struct hl_type *t)
+{
+    static const struct hl_type_args named = {.combiner = MPI_COMBINER_NAMED};
+
+    return t->args != NULL ? t->args : &named;
+}
+
 HL_API(MPI_Type_get_envelope);
 int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses, int *num_datatypes,
                            int *combiner)
@@ -193,16 +108,10 @@ int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_ad
     int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
     err = err == 0 ? no_large(t) : err;
-    err = err == 0 ? hl_api_check_out(num_integers, "num_integers") : err;
-    err = err == 0 ? hl_api_check_out(num_addresses, "num_addresses") : err;
-    err = err == 0 ? hl_api_check_out(num_datatypes, "num_datatypes") : err;
-    err = err == 0 ? hl_api_check_out(combiner, "combiner") : err;
-    if (err == 0) {
-        *num_integers = t->args != NULL ? t->args->n_ints : 0;
-        *num_addresses = t->args != NULL ? t->args->n_addrs : 0;
-        *num_datatypes = t->args != NULL ? t->args->n_types : 0;
-        *combiner = t->args != NULL ? t->args->combiner : MPI_COMBINER_NAMED;
-    }
+    err = err == 0 ? hl_api_give(num_integers, "num_integers", args_of(t)->n_ints) : err;
+    err = err == 0 ? hl_api_give(num_addresses, "num_addresses", args_of(t)->n_addrs) : err;
+    err = err == 0 ? hl_api_give(num_datatypes, "num_datatypes", args_of(t)->n_types) : err;
+    err = err == 0 ? hl_api_give(combiner, "combiner", args_of(t)->combiner) : err;
     return hl_api_leave(NULL, "MPI_Type_get_envelope", err);
 }
 
@@ -213,47 +122,50 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers, MPI
     struct hl_type *t;
     int err = hl_api_enter(hl_api_get_type(datatype, &t));
 
-    err = err == 0 ? hl_api_check_out(num_integers, "num_integers") : err;
-    err = err == 0 ? hl_api_check_out(num_addresses, "num_addresses") : err;
-    err = err == 0 ? hl_api_check_out(num_large_counts, "num_large_counts") : err;
-    err = err == 0 ? hl_api_check_out(num_datatypes, "num_datatypes") : err;
-    err = err == 0 ? hl_api_check_out(combiner, "combiner") : err;
-    if (err == 0) {
-        *num_integers = t->args != NULL ? t->args->n_ints : 0;
-        *num_addresses = t->args != NULL ? t->args->n_addrs : 0;
-        *num_large_counts = t->args != NULL ? t->args->n_counts : 0;
-        *num_datatypes = t->args != NULL ? t->args->n_types : 0;
-        *combiner = t->args != NULL ? t->args->combiner : MPI_COMBINER_NAMED;
-    }
+    err = err == 0 ? hl_api_give_count(num_integers, "num_integers", args_of(t)->n_ints) : err;
+    err = err == 0 ? hl_api_give_count(num_addresses, "num_addresses", args_of(t)->n_addrs) : err;
+    err = err == 0 ? hl_api_give_count(num_large_counts, "num_large_counts", args_of(t)->n_counts) : err;
+    err = err == 0 ? hl_api_give_count(num_datatypes, "num_datatypes", args_of(t)->n_types) : err;
+    err = err == 0 ? hl_api_give(combiner, "combiner", args_of(t)->combiner) : err;
     return hl_api_leave(NULL, "MPI_Type_get_envelope_c", err);
 }
 
-/* The lengths of the user's arrays. */
+/* The user's arrays and their lengths. */
 struct room {
     int64_t ints, addrs, counts, types;
+    int *to_ints;
+    int64_t *to_addrs, *to_counts;
+    MPI_Datatype *to_types;
 };
 
 static int check_contents_room(const struct hl_type *t, const struct room *room)
 {
-    if (t->args == NULL) {
+    const struct hl_type_args *a = t->args;
+
+    if (a == NULL) {
         return hl_err_say(HL_ERR_TYPE, "%s is predefined: it has no contents", t->given);
     }
-    if (room->ints < t->args->n_ints || room->addrs < t->args->n_addrs || room->counts < t->args->n_counts ||
-        room->types < t->args->n_types) {
+    if (room->ints < a->n_ints || room->addrs < a->n_addrs || room->counts < a->n_counts ||
+        room->types < a->n_types) {
         return hl_err_say(HL_ERR_ARG, "the datatype has %d integers, %d addresses, %d counts, %d datatypes",
-                          t->args->n_ints, t->args->n_addrs, t->args->n_counts, t->args->n_types);
+                          a->n_ints, a->n_addrs, a->n_counts, a->n_types);
     }
-    return 0;
+    int err = hl_api_check_list(a->n_ints, room->to_ints, "array_of_integers");
+    err = err == 0 ? hl_api_check_list(a->n_addrs, room->to_addrs, "array_of_addresses") : err;
+    err = err == 0 ? hl_api_check_list(a->n_counts, room->to_counts, "array_of_large_counts") : err;
+    return err == 0 ? hl_api_check_list(a->n_types, room->to_types, "array_of_datatypes") : err;
 }
 
 /* Copies the contents of a type. Derived types are returned as new handles, which the caller frees. */
-static int copy_contents(const struct hl_type *t, int *ints, int64_t *addrs, int64_t *counts,
-                         MPI_Datatype *types)
+static int give_contents(const struct hl_type *t, const struct room *room)
 {
     const struct hl_type_args *a = t->args;
     struct hl_type *copy;
-    int err = 0;
+    int err = check_contents_room(t, room);
 
+    if (err != 0) {
+        return err;
+    }
     for (int i = 0; i < a->n_types && err == 0; i++) {
         copy = a->types[i];
         if (!copy->predefined) {
@@ -262,59 +174,33 @@ static int copy_contents(const struct hl_type *t, int *ints, int64_t *addrs, int
                 err = hl_type_keep_args(copy, a->types[i]->args);
             }
         }
-        types[i] = err == 0 ? copy->handle : MPI_DATATYPE_NULL;
+        room->to_types[i] = err == 0 ? copy->handle : MPI_DATATYPE_NULL;
     }
     for (int i = 0; i < a->n_ints; i++) {
-        ints[i] = a->ints[i];
+        room->to_ints[i] = a->ints[i];
     }
     for (int i = 0; i < a->n_addrs; i++) {
-        addrs[i] = a->addrs[i];
+        room->to_addrs[i] = a->addrs[i];
     }
     for (int i = 0; i < a->n_counts; i++) {
-        counts[i] = a->counts[i];
+        room->to_counts[i] = a->counts[i];
     }
     return err;
 }
 
-HL_API(MPI_Type_get_contents);
-int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes,
-                           int array_of_integers[], MPI_Aint array_of_addresses[],
-                           MPI_Datatype array_of_datatypes[])
-{
-    struct room room = {max_integers, max_addresses, 0, max_datatypes};
-    struct hl_type *t;
-    int err = hl_api_enter(hl_api_get_type(datatype, &t));
-
-    err = err == 0 ? no_large(t) : err;
-    err = err == 0 ? check_contents_room(t, &room) : err;
-    err = err == 0 ? hl_api_check_list(t->args->n_ints, array_of_integers, "array_of_integers") : err;
-    err = err == 0 ? hl_api_check_list(t->args->n_addrs, array_of_addresses, "array_of_addresses") : err;
-    err = err == 0 ? hl_api_check_list(t->args->n_types, array_of_datatypes, "array_of_datatypes") : err;
-    err = err == 0 ? copy_contents(t, array_of_integers, array_of_addresses, NULL, array_of_datatypes) : err;
-    return hl_api_leave(NULL, "MPI_Type_get_contents", err);
-}
-
-HL_API(MPI_Type_get_contents_c);
-int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
-                             MPI_Count max_large_counts, MPI_Count max_datatypes, int array_of_integers[],
-                             MPI_Aint array_of_addresses[], MPI_Count array_of_large_counts[],
-                             MPI_Datatype array_of_datatypes[])
-{
-    struct room room = {max_integers, max_addresses, max_large_counts, max_datatypes};
-    struct hl_type *t;
-    int err = hl_api_enter(hl_api_get_type(datatype, &t));
-
-    err = err == 0 ? check_contents_room(t, &room) : err;
-    err = err == 0 ? hl_api_check_list(t->args->n_ints, array_of_integers, "array_of_integers") : err;
-    err = err == 0 ? hl_api_check_list(t->args->n_addrs, array_of_addresses, "array_of_addresses") : err;
-    err =
-        err == 0 ? hl_api_check_list(t->args->n_counts, array_of_large_counts, "array_of_large_counts") : err;
-    err = err == 0 ? hl_api_check_list(t->args->n_types, array_of_datatypes, "array_of_datatypes") : err;
-    err = err == 0 ? copy_contents(t, array_of_integers, array_of_addresses, array_of_large_counts,
-                                   array_of_datatypes)
-                   : err;
-    return hl_api_leave(NULL, "MPI_Type_get_contents_c", err);
-}
+HL_CALL_TYPE(MPI_Type_get_contents,
+             (MPI_Datatype datatype, int max_integers, int max_addresses, int max_datatypes, int ints[],
+              MPI_Aint addresses[], MPI_Datatype types[]),
+             no_large(t),
+             give_contents(t, &(struct room){max_integers, max_addresses, 0, max_datatypes, ints, addresses,
+                                             NULL, types}))
+HL_CALL_TYPE(MPI_Type_get_contents_c,
+             (MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
+              MPI_Count max_large_counts, MPI_Count max_datatypes, int ints[], MPI_Aint addresses[],
+              MPI_Count large_counts[], MPI_Datatype types[]),
+             0,
+             give_contents(t, &(struct room){max_integers, max_addresses, max_large_counts, max_datatypes,
+                                             ints, addresses, large_counts, types}))
 
 /* ---- Predefined types by property ---- */
 

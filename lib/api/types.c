@@ -132,191 +132,105 @@ static int vector(const char *func, const int64_t v[3], bool in_bytes, bool larg
     return finish_type(&call, err, made, newtype);
 }
 
-HL_API(MPI_Type_vector);
-int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-    return vector("MPI_Type_vector", (int64_t[]){count, blocklength, stride}, false, false, oldtype, newtype);
-}
+/* One row for each function: name, types of counts and stride, is the stride in bytes, has it large counts.
+ * */
+#define VECTOR_ROWS(X)                                                                                       \
+    X(MPI_Type_vector, int, int, false, false)                                                               \
+    X(MPI_Type_vector_c, MPI_Count, MPI_Count, false, true)                                                  \
+    X(MPI_Type_create_hvector, int, MPI_Aint, true, false)                                                   \
+    X(MPI_Type_create_hvector_c, MPI_Count, MPI_Count, true, true)
 
-HL_API(MPI_Type_vector_c);
-int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
-                       MPI_Datatype *newtype)
-{
-    return vector("MPI_Type_vector_c", (int64_t[]){count, blocklength, stride}, false, true, oldtype,
-                  newtype);
-}
+#define X(name, number, distance, in_bytes, large)                                                           \
+    HL_API(name);                                                                                            \
+    int P##name(number count, number blocklength, distance stride, MPI_Datatype oldtype,                     \
+                MPI_Datatype *newtype)                                                                       \
+    {                                                                                                        \
+        int64_t v[3] = {count, blocklength, stride};                                                         \
+                                                                                                             \
+        return vector(#name, v, in_bytes, large, oldtype, newtype);                                          \
+    }
+/* Defines: MPI_Type_vector MPI_Type_vector_c MPI_Type_create_hvector MPI_Type_create_hvector_c */
+VECTOR_ROWS(X)
+#undef X
 
-HL_API(MPI_Type_create_hvector);
-int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
-                             MPI_Datatype *newtype)
-{
-    return vector("MPI_Type_create_hvector", (int64_t[]){count, blocklength, stride}, true, false, oldtype,
-                  newtype);
-}
-
-HL_API(MPI_Type_create_hvector_c);
-int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride, MPI_Datatype oldtype,
-                               MPI_Datatype *newtype)
-{
-    return vector("MPI_Type_create_hvector_c", (int64_t[]){count, blocklength, stride}, true, true, oldtype,
-                  newtype);
-}
-
-/* The arguments of the four indexed forms. The block forms have `blocklen` instead of lens. */
+/* The arguments of the indexed forms. The block forms have `blocklen` instead of lens. */
 struct indexed {
     const char *func;
     int combiner;
-    bool in_bytes, large, block;
+    bool large;
     int64_t count, blocklen;
     struct hl_wide lens, displs;
 };
 
 static int indexed(const struct indexed *x, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
+    bool in_bytes = x->combiner == MPI_COMBINER_HINDEXED || x->combiner == MPI_COMBINER_HINDEXED_BLOCK;
+    bool block = x->combiner == MPI_COMBINER_INDEXED_BLOCK || x->combiner == MPI_COMBINER_HINDEXED_BLOCK;
     struct hl_type *old = NULL, *made = NULL;
     int err = get_old(oldtype, newtype, &old);
     int64_t *lens = NULL, *displs = NULL;
 
     err = err == 0 ? hl_api_check_count(x->count) : err;
-    err = err == 0 && !x->block ? hl_api_widen(&x->lens, x->count, &lens) : err;
+    err = err == 0 && !block ? hl_api_widen(&x->lens, x->count, &lens) : err;
     err = err == 0 ? hl_api_widen(&x->displs, x->count, &displs) : err;
     struct type_call call = {x->func,
                              x->combiner,
                              x->large,
                              3,
                              {{&x->count, 1, COUNT},
-                              {x->block ? &x->blocklen : lens, x->block ? 1 : x->count, COUNT},
-                              {displs, x->count, x->in_bytes ? ADDRESS : COUNT}},
+                              {block ? &x->blocklen : lens, block ? 1 : x->count, COUNT},
+                              {displs, x->count, in_bytes ? ADDRESS : COUNT}},
                              1,
                              &old};
-    err = err == 0 ? hl_type_make_indexed(x->count, lens, x->blocklen, displs, x->in_bytes, old, &made) : err;
+    err = err == 0 ? hl_type_make_indexed(x->count, lens, x->blocklen, displs, in_bytes, old, &made) : err;
     err = finish_type(&call, err, made, newtype);
     free(lens);
     free(displs);
     return err;
 }
 
-HL_API(MPI_Type_indexed);
-int PMPI_Type_indexed(int count, const int array_of_blocklengths[], const int array_of_displacements[],
-                      MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-    struct indexed x = {"MPI_Type_indexed",
-                        MPI_COMBINER_INDEXED,
-                        false,
-                        false,
-                        false,
-                        count,
-                        0,
-                        {array_of_blocklengths, NULL},
-                        {array_of_displacements, NULL}};
+/* One row for each function: name, combiner, type of the counts, type and form of the displacements. */
+#define INDEXED_ROWS(X)                                                                                      \
+    X(MPI_Type_indexed, MPI_COMBINER_INDEXED, int, .narrow, int, .narrow)                                    \
+    X(MPI_Type_indexed_c, MPI_COMBINER_INDEXED, MPI_Count, .wide, MPI_Count, .wide)                          \
+    X(MPI_Type_create_hindexed, MPI_COMBINER_HINDEXED, int, .narrow, MPI_Aint, .wide)                        \
+    X(MPI_Type_create_hindexed_c, MPI_COMBINER_HINDEXED, MPI_Count, .wide, MPI_Count, .wide)
 
-    return indexed(&x, oldtype, newtype);
-}
+#define X(name, combiner, number, lens, distance, displs)                                                    \
+    HL_API(name);                                                                                            \
+    int P##name(number count, const number blocklengths[], const distance displacements[],                   \
+                MPI_Datatype oldtype, MPI_Datatype *newtype)                                                 \
+    {                                                                                                        \
+        bool large = sizeof count == sizeof(MPI_Count);                                                      \
+        struct indexed x = {                                                                                 \
+            #name, combiner, large, count, 0, {lens = blocklengths}, {displs = displacements}};              \
+                                                                                                             \
+        return indexed(&x, oldtype, newtype);                                                                \
+    }
+/* Defines: MPI_Type_indexed MPI_Type_indexed_c MPI_Type_create_hindexed MPI_Type_create_hindexed_c */
+INDEXED_ROWS(X)
+#undef X
 
-HL_API(MPI_Type_indexed_c);
-int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-                        const MPI_Count array_of_displacements[], MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-    struct indexed x = {
-        "MPI_Type_indexed_c",          MPI_COMBINER_INDEXED,          false, true, false, count, 0,
-        {NULL, array_of_blocklengths}, {NULL, array_of_displacements}};
+#define BLOCK_ROWS(X)                                                                                        \
+    X(MPI_Type_create_indexed_block, MPI_COMBINER_INDEXED_BLOCK, int, int, .narrow)                          \
+    X(MPI_Type_create_indexed_block_c, MPI_COMBINER_INDEXED_BLOCK, MPI_Count, MPI_Count, .wide)              \
+    X(MPI_Type_create_hindexed_block, MPI_COMBINER_HINDEXED_BLOCK, int, MPI_Aint, .wide)                     \
+    X(MPI_Type_create_hindexed_block_c, MPI_COMBINER_HINDEXED_BLOCK, MPI_Count, MPI_Count, .wide)
 
-    return indexed(&x, oldtype, newtype);
-}
-
-HL_API(MPI_Type_create_hindexed);
-int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
-                              const MPI_Aint array_of_displacements[], MPI_Datatype oldtype,
-                              MPI_Datatype *newtype)
-{
-    struct indexed x = {
-        "MPI_Type_create_hindexed",    MPI_COMBINER_HINDEXED,         true, false, false, count, 0,
-        {array_of_blocklengths, NULL}, {NULL, array_of_displacements}};
-
-    return indexed(&x, oldtype, newtype);
-}
-
-HL_API(MPI_Type_create_hindexed_c);
-int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
-                                const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
-                                MPI_Datatype *newtype)
-{
-    struct indexed x = {
-        "MPI_Type_create_hindexed_c",  MPI_COMBINER_HINDEXED,         true, true, false, count, 0,
-        {NULL, array_of_blocklengths}, {NULL, array_of_displacements}};
-
-    return indexed(&x, oldtype, newtype);
-}
-
-HL_API(MPI_Type_create_indexed_block);
-int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
-                                   MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-    struct indexed x = {"MPI_Type_create_indexed_block",
-                        MPI_COMBINER_INDEXED_BLOCK,
-                        false,
-                        false,
-                        true,
-                        count,
-                        blocklength,
-                        {NULL, NULL},
-                        {array_of_displacements, NULL}};
-
-    return indexed(&x, oldtype, newtype);
-}
-
-HL_API(MPI_Type_create_indexed_block_c);
-int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
-                                     const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
-                                     MPI_Datatype *newtype)
-{
-    struct indexed x = {"MPI_Type_create_indexed_block_c",
-                        MPI_COMBINER_INDEXED_BLOCK,
-                        false,
-                        true,
-                        true,
-                        count,
-                        blocklength,
-                        {NULL, NULL},
-                        {NULL, array_of_displacements}};
-
-    return indexed(&x, oldtype, newtype);
-}
-
-HL_API(MPI_Type_create_hindexed_block);
-int PMPI_Type_create_hindexed_block(int count, int blocklength, const MPI_Aint array_of_displacements[],
-                                    MPI_Datatype oldtype, MPI_Datatype *newtype)
-{
-    struct indexed x = {"MPI_Type_create_hindexed_block",
-                        MPI_COMBINER_HINDEXED_BLOCK,
-                        true,
-                        false,
-                        true,
-                        count,
-                        blocklength,
-                        {NULL, NULL},
-                        {NULL, array_of_displacements}};
-
-    return indexed(&x, oldtype, newtype);
-}
-
-HL_API(MPI_Type_create_hindexed_block_c);
-int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
-                                      const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
-                                      MPI_Datatype *newtype)
-{
-    struct indexed x = {"MPI_Type_create_hindexed_block_c",
-                        MPI_COMBINER_HINDEXED_BLOCK,
-                        true,
-                        true,
-                        true,
-                        count,
-                        blocklength,
-                        {NULL, NULL},
-                        {NULL, array_of_displacements}};
-
-    return indexed(&x, oldtype, newtype);
-}
+#define X(name, combiner, number, distance, displs)                                                          \
+    HL_API(name);                                                                                            \
+    int P##name(number count, number blocklength, const distance displacements[], MPI_Datatype oldtype,      \
+                MPI_Datatype *newtype)                                                                       \
+    {                                                                                                        \
+        bool large = sizeof count == sizeof(MPI_Count);                                                      \
+        struct indexed x = {#name, combiner, large, count, blocklength, {0}, {displs = displacements}};      \
+                                                                                                             \
+        return indexed(&x, oldtype, newtype);                                                                \
+    }
+/* Defines: MPI_Type_create_indexed_block MPI_Type_create_indexed_block_c MPI_Type_create_hindexed_block
+ * MPI_Type_create_hindexed_block_c */
+BLOCK_ROWS(X)
+#undef X
 
 /* Gets the objects of `n` handles in an array from malloc, which the caller frees. */
 static int get_type_objects(int64_t n, const MPI_Datatype handles[], struct hl_type ***types)

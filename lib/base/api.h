@@ -6,7 +6,10 @@
  *     HL_API(MPI_Barrier);
  *     int PMPI_Barrier(MPI_Comm comm)
  *     {
- * / */
+ *
+ * A function that is one expression may be one row:
+ *
+ *     HL_CALL_RETURN(MPI_Barrier, (MPI_Comm comm), meet(comm)) */
 #ifndef HL_API_H
 #define HL_API_H
 
@@ -17,5 +20,12 @@
     __asm__(".weak " #name);                                                                                 \
     extern __typeof__(name) name __attribute__((weak, alias("P" #name), visibility("default")));             \
     extern __typeof__(P##name) P##name HL_PUBLIC
+
+#define HL_CALL_RETURN(name, params, value)                                                                  \
+    HL_API(name);                                                                                            \
+    int P##name params                                                                                       \
+    {                                                                                                        \
+        return value;                                                                                        \
+    }
 
 #endif

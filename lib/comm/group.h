@@ -74,13 +74,11 @@ int hl_group_make(const int *world, int n, struct hl_group **made);
 /* A group of n world ranks: first, first + stride, ...; stride is not 0 unless n is 1. */
 int hl_group_make_strided(int first, int stride, int n, struct hl_group **made);
 
-/* MPI_Group_incl, MPI_Group_excl. */
-int hl_group_incl(const struct hl_group *g, int n, const int *ranks, struct hl_group **made);
-int hl_group_excl(const struct hl_group *g, int n, const int *ranks, struct hl_group **made);
-
-/* ranges[i] = {first, last, stride} */
-int hl_group_range_incl(const struct hl_group *g, int n, const int (*ranges)[3], struct hl_group **made);
-int hl_group_range_excl(const struct hl_group *g, int n, const int (*ranges)[3], struct hl_group **made);
+/* A group of the members of `g` that are named, in that order, or of those that are not (`with` false), in
+ * that of `g`. ranges[i] = {first, last, stride} */
+int hl_group_choose(const struct hl_group *g, int64_t n, const int *ranks, bool with, struct hl_group **made);
+int hl_group_choose_ranges(const struct hl_group *g, int n, const int (*ranges)[3], bool with,
+                           struct hl_group **made);
 
 int hl_group_union(const struct hl_group *a, const struct hl_group *b, struct hl_group **made);
 int hl_group_intersection(const struct hl_group *a, const struct hl_group *b, struct hl_group **made);

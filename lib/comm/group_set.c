@@ -53,52 +53,23 @@ static int check_ranks(const struct hl_group *g, int64_t n, const int *ranks, ch
     return mark_ranks(g, n, ranks, *seen);
 }
 
-static int include(const struct hl_group *g, int64_t n, const int *ranks, struct hl_group **made)
+int hl_group_choose(const struct hl_group *g, int64_t n, const int *ranks, bool with, struct hl_group **made)
 {
     char *seen;
-    int err = check_ranks(g, n, ranks, &seen);
+    int err = check_ranks(g, n, ranks, &seen), size = 0;
+    int *world = err == 0 ? new_list(with ? n : g->size - n) : NULL;
 
-    free(seen);
-    if (err != 0) {
-        return err;
+    err = err == 0 && world == NULL ? HL_ERR_NO_MEM : err;
+    for (int64_t i = 0; err == 0 && with && i < n; i++) {
+        world[size++] = hl_group_world(g, ranks[i]);
     }
-    int *world = new_list(n);
-    if (world == NULL) {
-        return HL_ERR_NO_MEM;
-    }
-    for (int64_t i = 0; i < n; i++) {
-        world[i] = hl_group_world(g, ranks[i]);
-    }
-    return make_and_free(world, (int)n, made);
-}
-
-static int exclude(const struct hl_group *g, int64_t n, const int *ranks, struct hl_group **made)
-{
-    char *seen;
-    int err = check_ranks(g, n, ranks, &seen), left = 0;
-    int *world = err == 0 ? new_list(g->size - n) : NULL;
-
-    if (world == NULL) {
-        free(seen);
-        return err != 0 ? err : HL_ERR_NO_MEM;
-    }
-    for (int i = 0; i < g->size; i++) {
+    for (int i = 0; err == 0 && !with && i < g->size; i++) {
         if (!seen[i]) {
-            world[left++] = hl_group_world(g, i);
+            world[size++] = hl_group_world(g, i);
         }
     }
     free(seen);
-    return make_and_free(world, left, made);
-}
-
-int hl_group_incl(const struct hl_group *g, int n, const int *ranks, struct hl_group **made)
-{
-    return include(g, n, ranks, made);
-}
-
-int hl_group_excl(const struct hl_group *g, int n, const int *ranks, struct hl_group **made)
-{
-    return exclude(g, n, ranks, made);
+    return err == 0 ? make_and_free(world, size, made) : err;
 }
 
 /* Number of ranks that a range names, or HL_ERR_ARG, HL_ERR_RANK. */
@@ -151,28 +122,16 @@ static int expand_ranges(const struct hl_group *g, int n, const int (*ranges)[3]
     return 0;
 }
 
-static int by_ranges(const struct hl_group *g, int n, const int (*ranges)[3], bool keep,
-                     struct hl_group **made)
+int hl_group_choose_ranges(const struct hl_group *g, int n, const int (*ranges)[3], bool with,
+                           struct hl_group **made)
 {
     int64_t total = 0;
     int *ranks = NULL;
     int err = expand_ranges(g, n, ranges, &ranks, &total);
 
-    if (err == 0) {
-        err = keep ? include(g, total, ranks, made) : exclude(g, total, ranks, made);
-    }
+    err = err == 0 ? hl_group_choose(g, total, ranks, with, made) : err;
     free(ranks);
     return err;
-}
-
-int hl_group_range_incl(const struct hl_group *g, int n, const int (*ranges)[3], struct hl_group **made)
-{
-    return by_ranges(g, n, ranges, true, made);
-}
-
-int hl_group_range_excl(const struct hl_group *g, int n, const int (*ranges)[3], struct hl_group **made)
-{
-    return by_ranges(g, n, ranges, false, made);
 }
 
 /* Writes the members of `a` that are (or are not) in `b`, in a's order, to world[]; returns how many. */

@@ -19,8 +19,7 @@ from collections import defaultdict
 FOLDERS = ("lib/", "rma/", "shmem/")
 WIDTH = 110
 WEAK = re.compile(r'"\.weak "\s*"(\w+)"')
-ROW = re.compile(r"(?:HL_API|HL_SHMEM_API|HL_SHMEM_OLD)\((\w+)\);|HL_SHMEM_OLD_API\((\w+),")
-
+ROW = re.compile(r"(?:HL_API|HL_SHMEM_API|HL_SHMEM_OLD)\((\w+)\);|(?:HL_SHMEM_OLD_API|HL_CALL_[A-Z]+)\((\w+),")
 
 def preprocessed(entry):
     """What the compiler makes of a file's macros, by the command that compiles it."""
@@ -34,7 +33,6 @@ def preprocessed(entry):
     if done.returncode != 0:
         sys.exit(f"cannot preprocess {entry['file']}:\n{done.stderr[-2000:]}")
     return done.stdout
-
 
 def rows(root, build):
     """{(file, line): names in order} of the lines outside of macros that make public functions."""
@@ -61,7 +59,6 @@ def rows(root, build):
             line += 1
     return found
 
-
 def comment(names):
     """The comment that spells `names`, as lines."""
     lines, line = [], "/* Defines:"
@@ -72,14 +69,12 @@ def comment(names):
         line += " " + name
     return lines + [line + " */"]
 
-
 def spelled(text, line):
     """Lines (first, and the one after the last, from 0) of the comment "Defines:" right above a row; nothing if it has none."""
     first = end = line - 1
     while first > 0 and (first == end and text[first - 1].endswith("*/") or first < end and not text[first].startswith("/*")):
         first -= 1
     return (first, end) if text[first].startswith("/* Defines:") else (end, end)
-
 
 def judge(root, found, write):
     """Compares, or writes, the comments; returns {name: (file, first line, last line)} and what is wrong with them."""
@@ -103,7 +98,6 @@ def judge(root, found, write):
                 f.write("\n".join(text))
     return places, wrong
 
-
 def tags(root):
     """{name: [(file, line), ...]} of the functions that ctags finds in the library."""
     done = subprocess.run(["ctags", "-R", "--languages=C", "--kinds-C=f", "--fields=n", "--excmd=number", "-f", "-"] +
@@ -117,14 +111,12 @@ def tags(root):
             found[fields[0]].append((fields[1], int(fields[2].rstrip(';"'))))
     return found
 
-
 def exported(build):
     """The public functions of the library: of MPI and OpenSHMEM, without the names that a profiler calls."""
     library = os.path.join(build, "lib", "libhotlane.so")
     done = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
     names = {row.split()[-1].split("@")[0] for row in done.stdout.split("\n") if len(row.split()) == 3 and row.split()[1] in "TWi"}
     return {n for n in names if not re.match(r"PMPIX?_|pshmemx?_|p?mpix?_|_init$|_fini$", n)}
-
 
 def main():
     root, build = (os.path.abspath(a) for a in sys.argv[1:3])
@@ -150,7 +142,6 @@ def main():
     mpi = sum(n.startswith("MPI") for n in public)
     print(f"{len(public)} public functions, {mpi} of MPI; {len(wrong)} wrong")
     return 1 if wrong else 0
-
 
 if __name__ == "__main__":
     sys.exit(main())

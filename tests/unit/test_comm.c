@@ -93,11 +93,11 @@ START_TEST(nobody_left_is_the_empty_group)
     struct hl_group *g = GROUP(1, 2), *none = NULL;
     int all[] = {0, 1};
 
-    ck_assert_int_eq(hl_group_excl(g, 2, all, &none), 0);
+    ck_assert_int_eq(hl_group_choose(g, 2, all, false, &none), 0);
     ck_assert_ptr_eq(none, &hl_group_empty);
     ck_assert_ptr_eq(hl_group_of(MPI_GROUP_EMPTY), none);
     ck_assert_ptr_null(hl_group_of(MPI_GROUP_NULL));
-    ck_assert_int_eq(hl_group_incl(g, 0, NULL, &none), 0);
+    ck_assert_int_eq(hl_group_choose(g, 0, NULL, true, &none), 0);
     ck_assert_ptr_eq(none, &hl_group_empty);
     ck_assert_int_eq(hl_group_rank(none, 0), MPI_UNDEFINED);
     hl_group_unref(none);
@@ -110,16 +110,16 @@ START_TEST(members_are_chosen_by_rank)
 {
     struct hl_group *g = GROUP(7, 3, 1, 0, 5), *made = NULL;
 
-    ck_assert_int_eq(hl_group_incl(g, 3, (int[]){4, 0, 1}, &made), 0);
+    ck_assert_int_eq(hl_group_choose(g, 3, (int[]){4, 0, 1}, true, &made), 0);
     MEMBERS(made, 5, 7, 3);
     hl_group_unref(made);
-    ck_assert_int_eq(hl_group_excl(g, 2, (int[]){1, 4}, &made), 0);
+    ck_assert_int_eq(hl_group_choose(g, 2, (int[]){1, 4}, false, &made), 0);
     MEMBERS(made, 7, 1, 0);
     hl_group_unref(made);
-    ck_assert_int_eq(hl_group_range_incl(g, 2, (const int[][3]){{4, 0, -2}, {1, 1, 5}}, &made), 0);
+    ck_assert_int_eq(hl_group_choose_ranges(g, 2, (const int[][3]){{4, 0, -2}, {1, 1, 5}}, true, &made), 0);
     MEMBERS(made, 5, 1, 7, 3);
     hl_group_unref(made);
-    ck_assert_int_eq(hl_group_range_excl(g, 1, (const int[][3]){{0, 3, 2}}, &made), 0);
+    ck_assert_int_eq(hl_group_choose_ranges(g, 1, (const int[][3]){{0, 3, 2}}, false, &made), 0);
     MEMBERS(made, 3, 0, 5);
     hl_group_unref(made);
     hl_group_unref(g);
@@ -130,16 +130,17 @@ START_TEST(wrong_ranks_are_refused)
 {
     struct hl_group *g = GROUP(7, 3, 1, 0, 5), *made = NULL;
 
-    ck_assert_int_eq(hl_group_incl(g, 1, (int[]){5}, &made), HL_ERR_RANK);
-    ck_assert_int_eq(hl_group_incl(g, 1, (int[]){-1}, &made), HL_ERR_RANK);
-    ck_assert_int_eq(hl_group_incl(g, 2, (int[]){2, 2}, &made), HL_ERR_RANK);
-    ck_assert_int_eq(hl_group_excl(g, 2, (int[]){2, 2}, &made), HL_ERR_RANK);
-    ck_assert_int_eq(hl_group_incl(g, -1, NULL, &made), HL_ERR_ARG);
-    ck_assert_int_eq(hl_group_range_incl(g, 1, (const int[][3]){{0, 1, 0}}, &made), HL_ERR_ARG);
-    ck_assert_int_eq(hl_group_range_incl(g, 1, (const int[][3]){{0, 5, 1}}, &made), HL_ERR_RANK);
-    ck_assert_int_eq(hl_group_range_incl(g, 1, (const int[][3]){{2, 0, 1}}, &made), HL_ERR_ARG);
-    ck_assert_int_eq(hl_group_range_incl(g, 2, (const int[][3]){{0, 2, 1}, {2, 2, 1}}, &made), HL_ERR_RANK);
-    ck_assert_int_eq(hl_group_range_excl(g, 1, (const int[][3]){{-1, 2, 1}}, &made), HL_ERR_RANK);
+    ck_assert_int_eq(hl_group_choose(g, 1, (int[]){5}, true, &made), HL_ERR_RANK);
+    ck_assert_int_eq(hl_group_choose(g, 1, (int[]){-1}, true, &made), HL_ERR_RANK);
+    ck_assert_int_eq(hl_group_choose(g, 2, (int[]){2, 2}, true, &made), HL_ERR_RANK);
+    ck_assert_int_eq(hl_group_choose(g, 2, (int[]){2, 2}, false, &made), HL_ERR_RANK);
+    ck_assert_int_eq(hl_group_choose(g, -1, NULL, true, &made), HL_ERR_ARG);
+    ck_assert_int_eq(hl_group_choose_ranges(g, 1, (const int[][3]){{0, 1, 0}}, true, &made), HL_ERR_ARG);
+    ck_assert_int_eq(hl_group_choose_ranges(g, 1, (const int[][3]){{0, 5, 1}}, true, &made), HL_ERR_RANK);
+    ck_assert_int_eq(hl_group_choose_ranges(g, 1, (const int[][3]){{2, 0, 1}}, true, &made), HL_ERR_ARG);
+    ck_assert_int_eq(hl_group_choose_ranges(g, 2, (const int[][3]){{0, 2, 1}, {2, 2, 1}}, true, &made),
+                     HL_ERR_RANK);
+    ck_assert_int_eq(hl_group_choose_ranges(g, 1, (const int[][3]){{-1, 2, 1}}, false, &made), HL_ERR_RANK);
     hl_group_unref(g);
 }
 END_TEST
@@ -208,8 +209,8 @@ START_TEST(random_groups_agree_with_tables)
                 picked[k++] = i;
             }
         }
-        ck_assert_int_eq(hl_group_incl(g, k, picked, &part), 0);
-        ck_assert_int_eq(hl_group_excl(g, k, picked, &rest), 0);
+        ck_assert_int_eq(hl_group_choose(g, k, picked, true, &part), 0);
+        ck_assert_int_eq(hl_group_choose(g, k, picked, false, &rest), 0);
         ck_assert_int_eq(part->size + rest->size, n);
         ck_assert_int_eq(hl_group_union(part, rest, &all), 0);
         ck_assert_int_ne(hl_group_compare(all, g), MPI_UNEQUAL);
