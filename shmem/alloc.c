@@ -299,24 +299,13 @@ void *hl_heap_internal_alloc(size_t bytes)
 
 #define WORD sizeof(void *)
 
-HL_SHMEM_API(shmem_malloc);
-void *pshmem_malloc(size_t size)
-{
-    return hl_alloc_take(1, WORD, size, "shmem_malloc");
-}
-
-HL_SHMEM_API(shmem_align);
-void *pshmem_align(size_t alignment, size_t size)
-{
-    return hl_alloc_take(1, alignment, size, "shmem_align");
-}
+HL_SHMEM_CALL(shmem_malloc, void *, (size_t size), return hl_alloc_take(1, WORD, size, "shmem_malloc"))
+HL_SHMEM_CALL(shmem_align, void *, (size_t alignment, size_t size),
+              return hl_alloc_take(1, alignment, size, "shmem_align"))
 
 /* The hints are ignored: all memory serves all uses. */
-HL_SHMEM_API(shmem_malloc_with_hints);
-void *pshmem_malloc_with_hints(size_t size, long hints)
-{
-    return hl_alloc_take(1, WORD, size, "shmem_malloc_with_hints");
-}
+HL_SHMEM_CALL(shmem_malloc_with_hints, void *, (size_t size, long hints),
+              return hl_alloc_take(1, WORD, size, "shmem_malloc_with_hints"))
 
 HL_SHMEM_API(shmem_calloc);
 void *pshmem_calloc(size_t count, size_t size)
@@ -340,11 +329,7 @@ static void free_block(void *ptr, const char *func)
     }
 }
 
-HL_SHMEM_API(shmem_free);
-void pshmem_free(void *ptr)
-{
-    free_block(ptr, "shmem_free");
-}
+HL_SHMEM_CALL(shmem_free, void, (void *ptr), free_block(ptr, "shmem_free"))
 
 /* Resizes a block in place if possible, else moves it; NOTHING: there is no room. All PEs have met before. */
 static uint64_t resize(int part, uint64_t old, size_t len, size_t size, const char *func)
@@ -386,34 +371,13 @@ static void *realloc_block(void *ptr, size_t size, const char *func)
     return at(c.result);
 }
 
-HL_SHMEM_API(shmem_realloc);
-void *pshmem_realloc(void *ptr, size_t size)
-{
-    return realloc_block(ptr, size, "shmem_realloc");
-}
+HL_SHMEM_CALL(shmem_realloc, void *, (void *ptr, size_t size),
+              return realloc_block(ptr, size, "shmem_realloc"))
 
 /* ---- names from before OpenSHMEM, which have no pshmem names ---- */
 
-HL_SHMEM_OLD(shmalloc);
-void *shmalloc(size_t size)
-{
-    return hl_alloc_take(1, WORD, size, "shmalloc");
-}
-
-HL_SHMEM_OLD(shmemalign);
-void *shmemalign(size_t alignment, size_t size)
-{
-    return hl_alloc_take(1, alignment, size, "shmemalign");
-}
-
-HL_SHMEM_OLD(shrealloc);
-void *shrealloc(void *ptr, size_t size)
-{
-    return realloc_block(ptr, size, "shrealloc");
-}
-
-HL_SHMEM_OLD(shfree);
-void shfree(void *ptr)
-{
-    free_block(ptr, "shfree");
-}
+HL_SHMEM_OLD_CALL(shmalloc, void *, (size_t size), return hl_alloc_take(1, WORD, size, "shmalloc"))
+HL_SHMEM_OLD_CALL(shmemalign, void *, (size_t alignment, size_t size),
+                  return hl_alloc_take(1, alignment, size, "shmemalign"))
+HL_SHMEM_OLD_CALL(shrealloc, void *, (void *ptr, size_t size), return realloc_block(ptr, size, "shrealloc"))
+HL_SHMEM_OLD_CALL(shfree, void, (void *ptr), free_block(ptr, "shfree"))

@@ -168,35 +168,19 @@ static int team_alltoall(shmem_team_t team, struct hl_strided e, enum hl_call_ki
  * shmem_size_alltoall shmem_size_alltoalls */
 HL_SHMEM_RMA_TYPES(MOVES)
 
-HL_SHMEM_API(shmem_broadcastmem);
-int pshmem_broadcastmem(shmem_team_t team, void *dest, const void *source, size_t nelems, int PE_root)
-{
-    return team_broadcast(team, (struct hl_cast){dest, source, nelems, PE_root, true}, "shmem_broadcastmem");
-}
-
-HL_SHMEM_API(shmem_collectmem);
-int pshmem_collectmem(shmem_team_t team, void *dest, const void *source, size_t nelems)
-{
-    return collect_team(team, dest, source, nelems, "shmem_collectmem");
-}
-
-HL_SHMEM_API(shmem_fcollectmem);
-int pshmem_fcollectmem(shmem_team_t team, void *dest, const void *source, size_t nelems)
-{
-    return fcollect(team, dest, source, nelems, "shmem_fcollectmem");
-}
-
-HL_SHMEM_API(shmem_alltoallmem);
-int pshmem_alltoallmem(shmem_team_t team, void *dest, const void *source, size_t nelems)
-{
-    return team_alltoall(team, (struct hl_strided){dest, source, 1, 1, nelems, 1}, HL_CALL_ALLTOALL,
-                         "shmem_alltoallmem");
-}
-
-HL_SHMEM_API(shmem_alltoallsmem);
-int pshmem_alltoallsmem(shmem_team_t team, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst,
-                        size_t nelems)
-{
-    return team_alltoall(team, (struct hl_strided){dest, source, dst, sst, nelems, 1}, HL_CALL_ALLTOALLS,
-                         "shmem_alltoallsmem");
-}
+HL_SHMEM_CALL(shmem_broadcastmem, int,
+              (shmem_team_t team, void *dest, const void *source, size_t nelems, int PE_root),
+              return team_broadcast(team, (struct hl_cast){dest, source, nelems, PE_root, true},
+                                    "shmem_broadcastmem"))
+HL_SHMEM_CALL(shmem_collectmem, int, (shmem_team_t team, void *dest, const void *source, size_t nelems),
+              return collect_team(team, dest, source, nelems, "shmem_collectmem"))
+HL_SHMEM_CALL(shmem_fcollectmem, int, (shmem_team_t team, void *dest, const void *source, size_t nelems),
+              return fcollect(team, dest, source, nelems, "shmem_fcollectmem"))
+HL_SHMEM_CALL(shmem_alltoallmem, int, (shmem_team_t team, void *dest, const void *source, size_t nelems),
+              return team_alltoall(team, (struct hl_strided){dest, source, 1, 1, nelems, 1}, HL_CALL_ALLTOALL,
+                                   "shmem_alltoallmem"))
+HL_SHMEM_CALL(shmem_alltoallsmem, int,
+              (shmem_team_t team, void *dest, const void *source, ptrdiff_t dst, ptrdiff_t sst,
+               size_t nelems),
+              return team_alltoall(team, (struct hl_strided){dest, source, dst, sst, nelems, 1},
+                                   HL_CALL_ALLTOALLS, "shmem_alltoallsmem"))

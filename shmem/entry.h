@@ -6,6 +6,8 @@
  *     int pshmem_my_pe(void)
  *     {
  *
+ * A function of one statement may be one row: HL_SHMEM_CALL(shmem_my_pe, int, (void), return my_pe())
+ *
  * start_pes takes HL_SHMEM_OLD_API(start_pes, pshmem_start_pes). Names from before OpenSHMEM, as
  * HL_SHMEM_OLD(shfree), are weak definitions without a pshmem name: a program may use such a name for
  * something of its own. */
@@ -23,5 +25,17 @@
 #define HL_SHMEM_OLD(name)                                                                                   \
     __asm__(".weak " #name);                                                                                 \
     extern __typeof__(name) name HL_PUBLIC __attribute__((weak))
+#define HL_SHMEM_CALL(name, result, params, statement)                                                       \
+    HL_SHMEM_API(name);                                                                                      \
+    result p##name params                                                                                    \
+    {                                                                                                        \
+        statement;                                                                                           \
+    }
+#define HL_SHMEM_OLD_CALL(name, result, params, statement)                                                   \
+    HL_SHMEM_OLD(name);                                                                                      \
+    result name params                                                                                       \
+    {                                                                                                        \
+        statement;                                                                                           \
+    }
 
 #endif

@@ -254,33 +254,22 @@ _Noreturn void pshmem_global_exit(int status)
 
 /* ---- questions ---- */
 
-HL_SHMEM_API(shmem_my_pe);
-int pshmem_my_pe(void)
+HL_INLINE int my_pe(const char *func)
 {
-    hl_shmem_need_open("shmem_my_pe");
+    hl_shmem_need_open(func);
     return hl_sym.my_pe;
 }
 
-HL_SHMEM_API(shmem_n_pes);
-int pshmem_n_pes(void)
+HL_INLINE int n_pes(const char *func)
 {
-    hl_shmem_need_open("shmem_n_pes");
+    hl_shmem_need_open(func);
     return hl_sym.n_pes;
 }
 
-HL_SHMEM_OLD(_my_pe);
-int _my_pe(void)
-{
-    hl_shmem_need_open("_my_pe");
-    return hl_sym.my_pe;
-}
-
-HL_SHMEM_OLD(_num_pes);
-int _num_pes(void)
-{
-    hl_shmem_need_open("_num_pes");
-    return hl_sym.n_pes;
-}
+HL_SHMEM_CALL(shmem_my_pe, int, (void), return my_pe("shmem_my_pe"))
+HL_SHMEM_CALL(shmem_n_pes, int, (void), return n_pes("shmem_n_pes"))
+HL_SHMEM_OLD_CALL(_my_pe, int, (void), return my_pe("_my_pe"))
+HL_SHMEM_OLD_CALL(_num_pes, int, (void), return n_pes("_num_pes"))
 
 HL_SHMEM_API(shmem_query_thread);
 void pshmem_query_thread(int *provided)

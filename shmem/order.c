@@ -236,49 +236,20 @@ void pshmem_quiet(void)
     quiet(SHMEM_CTX_DEFAULT, "shmem_quiet");
 }
 
-HL_SHMEM_API(shmem_ctx_quiet);
-void pshmem_ctx_quiet(shmem_ctx_t ctx)
-{
-    quiet(ctx, "shmem_ctx_quiet");
-}
-
-HL_SHMEM_API(shmem_pe_quiet);
-void pshmem_pe_quiet(const int *target_pes, size_t npes)
-{
-    pe_quiet(SHMEM_CTX_DEFAULT, target_pes, npes, "shmem_pe_quiet");
-}
-
-HL_SHMEM_API(shmem_ctx_pe_quiet);
-void pshmem_ctx_pe_quiet(shmem_ctx_t ctx, const int *target_pes, size_t npes)
-{
-    pe_quiet(ctx, target_pes, npes, "shmem_ctx_pe_quiet");
-}
-
-HL_SHMEM_API(shmem_fence);
-void pshmem_fence(void)
-{
-    fence_ctx(SHMEM_CTX_DEFAULT, "shmem_fence");
-}
-
-HL_SHMEM_API(shmem_ctx_fence);
-void pshmem_ctx_fence(shmem_ctx_t ctx)
-{
-    fence_ctx(ctx, "shmem_ctx_fence");
-}
+HL_SHMEM_CALL(shmem_ctx_quiet, void, (shmem_ctx_t ctx), quiet(ctx, "shmem_ctx_quiet"))
+HL_SHMEM_CALL(shmem_pe_quiet, void, (const int *target_pes, size_t npes),
+              pe_quiet(SHMEM_CTX_DEFAULT, target_pes, npes, "shmem_pe_quiet"))
+HL_SHMEM_CALL(shmem_ctx_pe_quiet, void, (shmem_ctx_t ctx, const int *target_pes, size_t npes),
+              pe_quiet(ctx, target_pes, npes, "shmem_ctx_pe_quiet"))
+HL_SHMEM_CALL(shmem_fence, void, (void), fence_ctx(SHMEM_CTX_DEFAULT, "shmem_fence"))
+HL_SHMEM_CALL(shmem_ctx_fence, void, (shmem_ctx_t ctx), fence_ctx(ctx, "shmem_ctx_fence"))
 
 /* ---- extensions of Hotlane ---- */
 
-HL_SHMEM_API(shmemx_quiet_nb);
-void pshmemx_quiet_nb(shmemx_request_t *request)
-{
-    start_quiet(SHMEM_CTX_DEFAULT, request, "shmemx_quiet_nb");
-}
-
-HL_SHMEM_API(shmemx_ctx_quiet_nb);
-void pshmemx_ctx_quiet_nb(shmem_ctx_t ctx, shmemx_request_t *request)
-{
-    start_quiet(ctx, request, "shmemx_ctx_quiet_nb");
-}
+HL_SHMEM_CALL(shmemx_quiet_nb, void, (shmemx_request_t * request),
+              start_quiet(SHMEM_CTX_DEFAULT, request, "shmemx_quiet_nb"))
+HL_SHMEM_CALL(shmemx_ctx_quiet_nb, void, (shmem_ctx_t ctx, shmemx_request_t *request),
+              start_quiet(ctx, request, "shmemx_ctx_quiet_nb"))
 
 HL_SHMEM_API(shmemx_quiet_test);
 int pshmemx_quiet_test(shmemx_request_t *request)
@@ -306,64 +277,17 @@ void pshmemx_quiet_wait(shmemx_request_t *request)
 
 /* ---- Cray's calls for threads: here every thread may use the library at any time ---- */
 
-HL_SHMEM_API(shmemx_thread_register);
-void pshmemx_thread_register(void)
-{
-    hl_shmem_need_open("shmemx_thread_register");
-}
-
-HL_SHMEM_API(shmemx_thread_unregister);
-void pshmemx_thread_unregister(void)
-{
-    hl_shmem_need_open("shmemx_thread_unregister");
-}
-
-HL_SHMEM_API(shmemx_thread_quiet);
-void pshmemx_thread_quiet(void)
-{
-    quiet(SHMEM_CTX_DEFAULT, "shmemx_thread_quiet");
-}
-
-HL_SHMEM_API(shmemx_thread_fence);
-void pshmemx_thread_fence(void)
-{
-    fence_ctx(SHMEM_CTX_DEFAULT, "shmemx_thread_fence");
-}
+HL_SHMEM_CALL(shmemx_thread_register, void, (void), hl_shmem_need_open("shmemx_thread_register"))
+HL_SHMEM_CALL(shmemx_thread_unregister, void, (void), hl_shmem_need_open("shmemx_thread_unregister"))
+HL_SHMEM_CALL(shmemx_thread_quiet, void, (void), quiet(SHMEM_CTX_DEFAULT, "shmemx_thread_quiet"))
+HL_SHMEM_CALL(shmemx_thread_fence, void, (void), fence_ctx(SHMEM_CTX_DEFAULT, "shmemx_thread_fence"))
 
 /* ---- calls of old programs for caches: nothing need be done ---- */
 
-HL_SHMEM_API(shmem_clear_cache_inv);
-void pshmem_clear_cache_inv(void)
-{
-    hl_shmem_need_open("shmem_clear_cache_inv");
-}
-
-HL_SHMEM_API(shmem_set_cache_inv);
-void pshmem_set_cache_inv(void)
-{
-    hl_shmem_need_open("shmem_set_cache_inv");
-}
-
-HL_SHMEM_API(shmem_clear_cache_line_inv);
-void pshmem_clear_cache_line_inv(void *object)
-{
-    hl_shmem_need_open("shmem_clear_cache_line_inv");
-}
-
-HL_SHMEM_API(shmem_set_cache_line_inv);
-void pshmem_set_cache_line_inv(void *object)
-{
-    hl_shmem_need_open("shmem_set_cache_line_inv");
-}
-
-HL_SHMEM_API(shmem_udcflush);
-void pshmem_udcflush(void)
-{
-    hl_shmem_need_open("shmem_udcflush");
-}
-
-HL_SHMEM_API(shmem_udcflush_line);
-void pshmem_udcflush_line(void *object)
-{
-    hl_shmem_need_open("shmem_udcflush_line");
-}
+HL_SHMEM_CALL(shmem_clear_cache_inv, void, (void), hl_shmem_need_open("shmem_clear_cache_inv"))
+HL_SHMEM_CALL(shmem_set_cache_inv, void, (void), hl_shmem_need_open("shmem_set_cache_inv"))
+HL_SHMEM_CALL(shmem_clear_cache_line_inv, void, (void *object),
+              hl_shmem_need_open("shmem_clear_cache_line_inv"))
+HL_SHMEM_CALL(shmem_set_cache_line_inv, void, (void *object), hl_shmem_need_open("shmem_set_cache_line_inv"))
+HL_SHMEM_CALL(shmem_udcflush, void, (void), hl_shmem_need_open("shmem_udcflush"))
+HL_SHMEM_CALL(shmem_udcflush_line, void, (void *object), hl_shmem_need_open("shmem_udcflush_line"))

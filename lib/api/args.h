@@ -118,8 +118,8 @@ HL_INLINE int hl_api_get_errh(MPI_Errhandler handle, struct hl_errh **e)
     return *e != NULL ? 0 : hl_err_say_none(HL_ERR_ERRHANDLER, "error handler", handle);
 }
 
-/* What calls on error handlers of all sorts of objects do: make one, put one into an object's slot, give the
- * user a handle of that in a slot. hl_api_make_errh is the whole call; `what`: the name of its argument `fn`. */
+/* What calls on error handlers of all sorts of objects do: make one (the whole call; `what` is the name of
+ * its argument `fn`), put one into an object's slot, give the user a handle of that in a slot. */
 int hl_api_make_errh(const char *func, enum hl_errh_sort sort, hl_errh_fn *fn, const char *what,
                      MPI_Errhandler *errhandler);
 int hl_api_set_errh(struct hl_errh **slot, enum hl_errh_sort sort, MPI_Errhandler errhandler);

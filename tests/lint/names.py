@@ -19,7 +19,7 @@ from collections import defaultdict
 FOLDERS = ("lib/", "rma/", "shmem/")
 WIDTH = 110
 WEAK = re.compile(r'"\.weak "\s*"(\w+)"')
-ROW = re.compile(r"(?:HL_API|HL_SHMEM_API|HL_SHMEM_OLD)\((\w+)\);|(?:HL_SHMEM_OLD_API|HL_CALL_[A-Z]+)\((\w+),")
+ROW = re.compile(r"(?:HL_API|HL_SHMEM_API|HL_SHMEM_OLD)\((\w+)\);|(?:HL_SHMEM_OLD_API|HL_SHMEM_(?:OLD_)?CALL|HL_CALL_[A-Z]+)\((\w+),")
 
 def preprocessed(entry):
     """What the compiler makes of a file's macros, by the command that compiles it."""
