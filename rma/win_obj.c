@@ -8,16 +8,12 @@
 #include "api.h"
 #include "err.h"
 #include "errh.h"
-#include "lock.h"
-
-static struct hl_mutex names = HL_MUTEX_INIT; /* guards hl_win.name */
 
 void hl_win_words(struct hl_win *w, char *out, size_t cap)
 {
-    hl_mutex_lock(&names);
-    bool named = w->name != NULL && w->name[0] != 0;
-    snprintf(out, cap, named ? "window %s" : "a window without a name", w->name);
-    hl_mutex_unlock(&names);
+    char name[MPI_MAX_OBJECT_NAME];
+    hl_handle_name_get(&w->name, NULL, name, sizeof name);
+    snprintf(out, cap, name[0] != 0 ? "window %s" : "a window without a name", name);
 }
 
 HL_API(MPI_Win_get_group);
@@ -36,19 +32,10 @@ HL_API(MPI_Win_set_name);
 int PMPI_Win_set_name(MPI_Win win, const char *win_name)
 {
     struct hl_win *w = hl_win_of(win);
-    if (w == NULL || !hl_is_address(win_name)) {
-        return hl_win_raise(w, win, "MPI_Win_set_name", w == NULL ? hl_win_bad() : hl_win_null("win_name"));
-    }
-    char *name = strndup(win_name, MPI_MAX_OBJECT_NAME - 1);
-    if (name == NULL) {
-        return hl_win_raise(w, win, "MPI_Win_set_name", hl_err_say(HL_ERR_NO_MEM, "no memory for a name"));
-    }
-    hl_mutex_lock(&names);
-    char *before = w->name;
-    w->name = name;
-    hl_mutex_unlock(&names);
-    free(before);
-    return MPI_SUCCESS;
+    int rc = w == NULL                  ? hl_win_bad()
+             : !hl_is_address(win_name) ? hl_win_null("win_name")
+                                        : hl_handle_name_set(&w->name, win_name, MPI_MAX_OBJECT_NAME);
+    return hl_win_end(win, "MPI_Win_set_name", rc);
 }
 
 HL_API(MPI_Win_get_name);
@@ -62,13 +49,10 @@ int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
     }
     if (w == NULL) {
         strcpy(win_name, "MPI_WIN_NULL");
-        *resultlen = (int)strlen(win_name);
-        return MPI_SUCCESS;
+    } else {
+        hl_handle_name_get(&w->name, NULL, win_name, MPI_MAX_OBJECT_NAME);
     }
-    hl_mutex_lock(&names);
-    strcpy(win_name, w->name != NULL ? w->name : "");
     *resultlen = (int)strlen(win_name);
-    hl_mutex_unlock(&names);
     return MPI_SUCCESS;
 }
 

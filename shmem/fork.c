@@ -8,6 +8,7 @@
 
 #include "err.h"
 #include "lock.h"
+#include "util.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -35,23 +36,14 @@ static size_t count HL_GUARDED_BY(lock), room HL_GUARDED_BY(lock);
 
 int hl_fork_keep(char *base, size_t len, int fd, size_t off, enum hl_fork_how how)
 {
-    int rc = 0;
     hl_mutex_lock(&lock);
-    if (count == room) {
-        size_t more = room == 0 ? 16 : 2 * room;
-        struct kept *at = realloc(table, more * sizeof *at);
-        if (at == NULL) {
-            rc = hl_err_say(HL_ERR_NO_MEM, "no memory to note what a forked child must not share");
-            goto out;
-        }
-        table = at;
-        room = more;
+    bool noted = hl_grow(&table, count, &room, sizeof *table);
+    if (noted) {
+        table[count++] =
+            (struct kept){.base = base, .len = len, .fd = fd, .off = (off_t)off, .how = how, .copy = NULL};
     }
-    table[count++] =
-        (struct kept){.base = base, .len = len, .fd = fd, .off = (off_t)off, .how = how, .copy = NULL};
-out:
     hl_mutex_unlock(&lock);
-    return rc;
+    return noted ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory to note what a forked child must not share");
 }
 
 void hl_fork_forget(const char *base)

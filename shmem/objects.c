@@ -45,7 +45,8 @@ enum mark {
 
 struct objects {
     struct object *at;
-    int n, room;
+    int n;
+    size_t room;
 };
 
 /* ---- reading an object ---- */
@@ -86,14 +87,8 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
 {
     struct objects *list = arg;
     (void)size;
-    if (list->n == list->room) {
-        int room = list->room == 0 ? 64 : 2 * list->room;
-        struct object *at = realloc(list->at, (size_t)room * sizeof *at);
-        if (at == NULL) {
-            return HL_ERR_NO_MEM;
-        }
-        list->at = at;
-        list->room = room;
+    if (!hl_grow(&list->at, (size_t)list->n, &list->room, sizeof *list->at)) {
+        return HL_ERR_NO_MEM;
     }
     struct object *o = &list->at[list->n++];
     *o = (struct object){.path = list->n == 1 ? "" : info->dlpi_name,

@@ -2,10 +2,13 @@
  * first. */
 #include "handle.h"
 
+#include "err.h"
+#include "lock.h"
 #include "range.h"
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Set once under lock before the first handle exists; read-only afterwards, except in a forked child. */
@@ -107,4 +110,29 @@ void *hl_handle_find(enum hl_kind kind, bool (*is)(const void *object, const voi
     }
     pthread_mutex_unlock(&lock);
     return found;
+}
+
+static struct hl_mutex names = HL_MUTEX_INIT; /* guards the slots of all objects */
+
+int hl_handle_name_set(char **slot, const char *name, size_t cap)
+{
+    char *copy = strndup(name, cap - 1);
+    if (copy == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a name");
+    }
+    hl_mutex_lock(&names);
+    char *before = *slot;
+    *slot = copy;
+    hl_mutex_unlock(&names);
+    free(before);
+    return 0;
+}
+
+void hl_handle_name_get(char *const *slot, const char *otherwise, char *out, size_t cap)
+{
+    hl_mutex_lock(&names);
+    const char *name = *slot != NULL ? *slot : otherwise != NULL ? otherwise : "";
+    out[0] = '\0';
+    strncat(out, name, cap - 1);
+    hl_mutex_unlock(&names);
 }

@@ -73,6 +73,12 @@ HL_INLINE bool hl_handles_take_back(hl_a32 *handles)
     return had != 0;
 }
 
+/* An object's name: *slot is from malloc, or NULL, and the owner frees it. hl_handle_name_set puts a copy of
+ * at most cap - 1 bytes there; HL_ERR_NO_MEM. hl_handle_name_get writes it, or `otherwise` (NULL: ""), to
+ * out[cap]. One lock guards all slots. */
+int hl_handle_name_set(char **slot, const char *name, size_t cap);
+void hl_handle_name_get(char *const *slot, const char *otherwise, char *out, size_t cap);
+
 /* The range, reserved with the first use at a multiple of its size. Before that the base is 1 and the mask 0,
  * so that no handle is good. */
 extern char *hl_handle_base;

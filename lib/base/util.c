@@ -1,4 +1,4 @@
-/* SipHash, random bytes, bytes as words, lines of files, memory that may be locked. */
+/* SipHash, random bytes, arrays that grow, bytes as words, lines of files, memory that may be locked. */
 #include "util.h"
 
 #include "err.h"
@@ -92,6 +92,23 @@ int hl_random_bytes(void *out, size_t len)
                ? 0
                : hl_err_say(HL_ERR_OTHER, "no random numbers: getrandom is forbidden, and /dev/urandom: %s",
                             strerror(e));
+}
+
+bool hl_grow(void *rows, size_t n, size_t *room, size_t size)
+{
+    size_t more = *room == 0 ? 16 : 2 * *room;
+    void *at;
+    if (n < *room) {
+        return true;
+    }
+    memcpy(&at, rows, sizeof at);
+    at = realloc(at, more * size);
+    if (at == NULL) {
+        return false;
+    }
+    memcpy(rows, &at, sizeof at);
+    *room = more;
+    return true;
 }
 
 size_t hl_address_share(size_t most)

@@ -33,6 +33,11 @@ HL_INLINE size_t hl_max_size(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+/* Makes room for one more row of `size` bytes in an array that has `n` of *room. *(void **)rows is the array,
+ * from malloc, or NULL; it grows to twice its size, at first to 16 rows. False: no memory, nothing has
+ * changed. */
+bool hl_grow(void *rows, size_t n, size_t *room, size_t size);
+
 /* The ending of a noun for `n` things: "s" or "". */
 HL_INLINE const char *hl_plural(long long n)
 {

@@ -37,7 +37,8 @@ static struct {
     int meet;              /* the leader's listener, or a member's connection to the leader; -1: none */
     bool leads;            /* this rank is the leader */
     struct member *member; /* leader: the ranks that have connected */
-    int members, cap;
+    int members;
+    size_t room;
     uint64_t cpus[CPU_WORDS]; /* bit i: this process (in the leader: or a member) may use CPU i */
     int *world;               /* hl_job.node_world */
 } node = {.meet = -1};
@@ -76,15 +77,9 @@ static void take_member(int fd)
         close(fd);
         return;
     }
-    if (node.members == node.cap) {
-        int cap = node.cap ? node.cap * 2 : 64;
-        struct member *m = realloc(node.member, sizeof *m * (size_t)cap);
-        if (!m) {
-            close(fd); /* that rank becomes a group of one, and logs it */
-            return;
-        }
-        node.member = m;
-        node.cap = cap;
+    if (!hl_grow(&node.member, (size_t)node.members, &node.room, sizeof *node.member)) {
+        close(fd); /* that rank becomes a group of one, and logs it */
+        return;
     }
     node.member[node.members++] = (struct member){-1, fd};
 }
@@ -196,7 +191,8 @@ static void close_members(void)
     }
     free(node.member);
     node.member = NULL;
-    node.members = node.cap = 0;
+    node.members = 0;
+    node.room = 0;
     node.leads = false;
     if (node.meet >= 0) {
         close(node.meet);

@@ -8,7 +8,6 @@
 #include "errh.h"
 #include "info.h"
 #include "job.h"
-#include "lock.h"
 #include "shape.h"
 #include "util.h"
 
@@ -22,7 +21,6 @@ enum { NUMBER_WORLD = 1, NUMBER_SELF = 2, NUMBER_FIRST = 16 };
 #define NOBODY 0xffffff /* the issuer of contexts that are computed */
 
 static hl_a64 next_number = {NUMBER_FIRST};
-static struct hl_mutex names = HL_MUTEX_INIT;
 
 static uint64_t ctx_of(int issuer, uint64_t number)
 {
@@ -251,26 +249,10 @@ int hl_comm_compare(const struct hl_comm *a, const struct hl_comm *b)
 
 int hl_comm_set_name(struct hl_comm *c, const char *name)
 {
-    size_t len = hl_min_size(strlen(name), MPI_MAX_OBJECT_NAME - 1);
-    char *copy = malloc(len + 1);
-
-    if (copy == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for a communicator's name");
-    }
-    memcpy(copy, name, len);
-    copy[len] = '\0';
-    hl_mutex_lock(&names);
-    char *old = c->name;
-    c->name = copy;
-    hl_mutex_unlock(&names);
-    free(old);
-    return 0;
+    return hl_handle_name_set(&c->name, name, MPI_MAX_OBJECT_NAME);
 }
 
 void hl_comm_get_name(const struct hl_comm *c, char out[MPI_MAX_OBJECT_NAME])
 {
-    hl_mutex_lock(&names);
-    out[0] = '\0';
-    strncat(out, c->name != NULL ? c->name : "", MPI_MAX_OBJECT_NAME - 1);
-    hl_mutex_unlock(&names);
+    hl_handle_name_get(&c->name, NULL, out, MPI_MAX_OBJECT_NAME);
 }

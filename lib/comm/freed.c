@@ -9,6 +9,7 @@
 
 #include "comm.h"
 #include "lock.h"
+#include "util.h"
 
 #define NEXT 8     /* distance from one context to the next */
 #define RECENT 16  /* last rows that may be extended: so freeing does not get slower with many rows */
@@ -55,17 +56,11 @@ static bool add_handler(uint64_t ctx, struct hl_errh *e) HL_REQUIRES(lock)
     if (n_freed == MOST) {
         forget_half();
     }
-    if (n_freed == room) {
-        size_t more = room == 0 ? 16 : 2 * room;
-        struct freed *rows = realloc(freed, more * sizeof *rows);
-        if (rows == NULL) {
-            return false;
-        }
-        freed = rows;
-        room = more;
+    bool kept = hl_grow(&freed, n_freed, &room, sizeof *freed);
+    if (kept) {
+        freed[n_freed++] = (struct freed){ctx, ctx, e};
     }
-    freed[n_freed++] = (struct freed){ctx, ctx, e};
-    return true;
+    return kept;
 }
 
 void hl_errh_keep(const struct hl_comm *c)

@@ -50,26 +50,14 @@ static uint32_t asserts_of(const struct hl_info *info)
 int hl_comm_set_hints(struct hl_comm *c, const struct hl_info *user)
 {
     struct hl_info *fresh;
-    int len, err = hl_info_copy(&c->info, &fresh);
+    int err = hl_info_lay_over(&c->info, user, &(struct hl_info_keys){keys, HL_COUNT_OF(keys), true}, &fresh);
 
-    if (err != 0) {
-        return err;
+    if (err == 0) {
+        /* relaxed: threads that receive meanwhile see either. */
+        hl_a32_store_relaxed(&c->asserts, asserts_of(fresh));
+        hl_info_put(&c->info, fresh);
     }
-    for (size_t i = 0; err == 0 && i < HL_COUNT_OF(keys); i++) {
-        char value[8];
-        if (hl_info_hint(user, keys[i], value, sizeof value, &len) &&
-            (strcmp(value, "true") == 0 || strcmp(value, "false") == 0)) {
-            err = hl_info_set(fresh, keys[i], value);
-        }
-    }
-    if (err != 0) {
-        hl_info_free(fresh);
-        return err;
-    }
-    hl_a32_store_relaxed(&c->asserts,
-                         asserts_of(fresh)); /* relaxed: threads that receive meanwhile see either */
-    hl_info_put(&c->info, fresh);
-    return 0;
+    return err;
 }
 
 int hl_comm_break_hint(struct hl_comm *c, uint32_t assert, const char *what)

@@ -10,6 +10,7 @@
 
 #include "err.h"
 #include "lock.h"
+#include "util.h"
 
 struct hl_info_row {
     char *key, *value;
@@ -70,16 +71,10 @@ static int store(struct hl_info *info, char *key, char *value) HL_REQUIRES(lock)
         free(key);
         return 0;
     }
-    if (info->n == info->room) {
-        int room = info->room == 0 ? 4 : 2 * info->room;
-        struct hl_info_row *rows = realloc(info->rows, (size_t)room * sizeof *rows);
-        if (rows == NULL) {
-            free(key);
-            free(value);
-            return HL_ERR_NO_MEM;
-        }
-        info->rows = rows;
-        info->room = room;
+    if (!hl_grow(&info->rows, (size_t)info->n, &info->room, sizeof *info->rows)) {
+        free(key);
+        free(value);
+        return HL_ERR_NO_MEM;
     }
     info->rows[info->n++] = (struct hl_info_row){key, value};
     return 0;
@@ -161,6 +156,24 @@ void hl_info_put(struct hl_info **slot, struct hl_info *info)
     hl_info_free(old);
 }
 
+int hl_info_lay_over(struct hl_info *const *slot, const struct hl_info *user, const struct hl_info_keys *keys,
+                     struct hl_info **made)
+{
+    int len, err = hl_info_copy(slot, made);
+
+    for (size_t i = 0; err == 0 && i < keys->n; i++) {
+        char value[MPI_MAX_INFO_VAL];
+        if (hl_info_hint(user, keys->at[i], value, sizeof value, &len) &&
+            (!keys->are_flags || strcmp(value, "true") == 0 || strcmp(value, "false") == 0)) {
+            err = hl_info_set(*made, keys->at[i], value);
+            if (err != 0) {
+                hl_info_free(*made);
+            }
+        }
+    }
+    return err;
+}
+
 void hl_info_take_back(struct hl_info **slot, const char *key)
 {
     struct hl_info *fresh;
@@ -178,7 +191,8 @@ static void free_rows(struct hl_info *info)
     }
     free(info->rows);
     info->rows = NULL;
-    info->n = info->room = 0;
+    info->n = 0;
+    info->room = 0;
 }
 
 void hl_info_free(struct hl_info *info)

@@ -12,7 +12,8 @@
 struct hl_info {
     struct hl_handle h;
     MPI_Info handle; /* MPI_INFO_ENV or this address */
-    int n, room;
+    int n;
+    size_t room;
     struct hl_info_row *rows;
 };
 
@@ -30,6 +31,16 @@ int hl_info_dup(const struct hl_info *from, struct hl_info **made);
  * old one. */
 int hl_info_copy(struct hl_info *const *slot, struct hl_info **made);
 void hl_info_put(struct hl_info **slot, struct hl_info *info);
+
+/* hl_info_copy, with the values that `user` (NULL: none) has for hints of these keys; those of flags must be
+ * "true" or "false". HL_ERR_NO_MEM. */
+struct hl_info_keys {
+    const char *const *at;
+    size_t n;
+    bool are_flags;
+};
+int hl_info_lay_over(struct hl_info *const *slot, const struct hl_info *user, const struct hl_info_keys *keys,
+                     struct hl_info **made);
 
 /* Called for a hint that does not hold: sets its value to "false". Without memory it stays. */
 void hl_info_take_back(struct hl_info **slot, const char *key);

@@ -12,24 +12,16 @@ static const char *const keys[] = {
     "nb_proc",      "num_io_nodes",         "striping_factor", "striping_unit",
 };
 
-/* Copies the values that `user` has for these keys to f's hints. */
 static int lay_over(struct hl_file *f, const struct hl_info *user)
 {
-    struct hl_info *fresh = NULL;
-    int len, err = hl_info_copy(&f->info, &fresh);
+    struct hl_info *fresh;
+    int err =
+        hl_info_lay_over(&f->info, user, &(struct hl_info_keys){keys, HL_COUNT_OF(keys), false}, &fresh);
 
-    for (size_t i = 0; err == 0 && i < HL_COUNT_OF(keys); i++) {
-        char value[MPI_MAX_INFO_VAL];
-        if (hl_info_hint(user, keys[i], value, sizeof value, &len)) {
-            err = hl_info_set(fresh, keys[i], value);
-        }
+    if (err == 0) {
+        hl_info_put(&f->info, fresh);
     }
-    if (err != 0) {
-        hl_info_free(fresh);
-        return err;
-    }
-    hl_info_put(&f->info, fresh);
-    return 0;
+    return err;
 }
 
 int hl_file_set_hints(struct hl_file *f, int err, const struct hl_info *user)

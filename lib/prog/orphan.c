@@ -8,6 +8,7 @@
 #include "log.h"
 #include "pool.h"
 #include "prog.h"
+#include "util.h"
 
 #include <stdlib.h>
 
@@ -66,16 +67,10 @@ void hl_req_orphan(struct hl_req *r)
         hl_mutex_lock(&lock);
         n = hl_a64_load_relaxed(&count);
     }
-    if (n == room) {
-        size_t more = room == 0 ? 64 : 2 * room;
-        struct hl_req **grown = realloc(orphans, more * sizeof(struct hl_req *));
-        if (grown == NULL) {
-            hl_mutex_unlock(&lock);
-            hl_log(HL_LOG_WARN, "no memory to remember a freed request: it is lost");
-            return;
-        }
-        orphans = grown;
-        room = more;
+    if (!hl_grow(&orphans, n, &room, sizeof *orphans)) {
+        hl_mutex_unlock(&lock);
+        hl_log(HL_LOG_WARN, "no memory to remember a freed request: it is lost");
+        return;
     }
     orphans[n] = r;
     hl_a64_store_relaxed(&count, n + 1);

@@ -1,5 +1,6 @@
 /* Which hosts answer, judged by connections. */
 #include "hosts.h"
+#include "util.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,14 +28,8 @@ struct hl_rx_host *hl_rx_hosts_get(struct hl_rx_hosts *h, const struct hl_fab_ho
     if (host != NULL) {
         return host;
     }
-    if (h->count == h->room) {
-        size_t room = h->room > 0 ? 2 * h->room : 16;
-        struct hl_rx_host *more = realloc(h->host, room * sizeof *more);
-        if (more == NULL) {
-            return NULL;
-        }
-        h->host = more;
-        h->room = room;
+    if (!hl_grow(&h->host, h->count, &h->room, sizeof *h->host)) {
+        return NULL;
     }
     host = &h->host[h->count++];
     *host = (struct hl_rx_host){.at = *at, .check = -1};
@@ -45,16 +40,9 @@ struct hl_rx_host *hl_rx_hosts_get(struct hl_rx_hosts *h, const struct hl_fab_ho
  * seen. */
 static void note_link(struct hl_rx_hosts *h, size_t host, const struct hl_fab_link *link)
 {
-    if (h->n_now == h->room_now) {
-        size_t room = h->room_now > 0 ? 2 * h->room_now : 64;
-        uint64_t *more = realloc(h->now, room * sizeof *more);
-        if (more == NULL) {
-            return;
-        }
-        h->now = more;
-        h->room_now = room;
+    if (hl_grow(&h->now, h->n_now, &h->room_now, sizeof *h->now)) {
+        h->now[h->n_now++] = (uint64_t)host << 32 | (uint64_t)link->port << 16 | link->my_port;
     }
-    h->now[h->n_now++] = (uint64_t)host << 32 | (uint64_t)link->port << 16 | link->my_port;
 }
 
 bool hl_rx_hosts_see(struct hl_rx_hosts *h, const struct hl_fab_link *link, uint64_t now_ns)

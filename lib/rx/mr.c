@@ -170,14 +170,8 @@ static void unregister_segment(struct hl_seg *seg) HL_REQUIRES(region_lock)
 
 static int note_segment(struct hl_seg *seg) HL_REQUIRES(region_lock)
 {
-    if (segments.count == segments.room) {
-        size_t room = segments.room == 0 ? 64 : 2 * segments.room;
-        struct hl_seg **at = realloc(segments.at, room * sizeof(struct hl_seg *));
-        if (at == NULL) {
-            return hl_err_say(HL_ERR_NO_MEM, "no memory to note a segment");
-        }
-        segments.at = at;
-        segments.room = room;
+    if (!hl_grow(&segments.at, segments.count, &segments.room, sizeof *segments.at)) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory to note a segment");
     }
     segments.at[segments.count++] = seg;
     return 0;

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "util.h"
+
 bool hl_rx_stuck_has(const struct hl_rx_stuck *s, uint64_t to)
 {
     size_t i = 0;
@@ -14,14 +16,8 @@ bool hl_rx_stuck_has(const struct hl_rx_stuck *s, uint64_t to)
 
 bool hl_rx_stuck_note(struct hl_rx_stuck *s, uint64_t to)
 {
-    if (s->count == s->room) {
-        size_t room = s->room > 0 ? 2 * s->room : 16;
-        uint64_t *more = realloc(s->at, room * sizeof *more);
-        if (more == NULL) {
-            return false;
-        }
-        s->at = more;
-        s->room = room;
+    if (!hl_grow(&s->at, s->count, &s->room, sizeof *s->at)) {
+        return false;
     }
     s->at[s->count++] = to;
     return true;

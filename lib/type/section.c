@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "err.h"
+#include "util.h"
 
 #define RANKS MPIX_SECTION_RANKS
 
@@ -243,21 +244,16 @@ static int make_regular(const struct hl_section_shape *sh, const struct hl_type 
 /* Pieces of memory, in the order of packing. */
 struct section_pieces {
     int64_t *at, *len;
-    int64_t n, room;
+    int64_t n;
+    size_t room;
 };
 
 static int add_piece(struct section_pieces *p, int64_t at, int64_t len)
 {
-    if (p->n == p->room) {
-        size_t room = p->room == 0 ? 64 : 2 * (size_t)p->room;
-        int64_t *more = realloc(p->at, room * sizeof *more);
-        p->at = more != NULL ? more : p->at;
-        int64_t *longer = more != NULL ? realloc(p->len, room * sizeof *longer) : NULL;
-        p->len = longer != NULL ? longer : p->len;
-        if (longer == NULL) {
-            return hl_err_say(HL_ERR_NO_MEM, "no memory for %zu pieces of a section", room);
-        }
-        p->room = (int64_t)room;
+    size_t n = (size_t)p->n, room = p->room;
+
+    if (!hl_grow(&p->at, n, &room, sizeof *p->at) || !hl_grow(&p->len, n, &p->room, sizeof *p->len)) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for more than %zu pieces of a section", n);
     }
     p->at[p->n] = at;
     p->len[p->n++] = len;

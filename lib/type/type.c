@@ -8,8 +8,6 @@
 #include "lock.h"
 #include "loop.h"
 
-static struct hl_mutex names = HL_MUTEX_INIT;
-
 int hl_type_commit(struct hl_type *t)
 {
     static struct hl_mutex committing = HL_MUTEX_INIT;
@@ -215,24 +213,10 @@ int64_t hl_type_element_bytes(const struct hl_type *t, int64_t n)
 
 void hl_type_get_name(const struct hl_type *t, char out[MPI_MAX_OBJECT_NAME])
 {
-    hl_mutex_lock(&names);
-    const char *name = t->name != NULL ? t->name : t->given;
-    out[0] = '\0';
-    strncat(out, name != NULL ? name : "", MPI_MAX_OBJECT_NAME - 1);
-    hl_mutex_unlock(&names);
+    hl_handle_name_get(&t->name, t->given, out, MPI_MAX_OBJECT_NAME);
 }
 
 int hl_type_set_name(struct hl_type *t, const char *name)
 {
-    char *copy = strndup(name, MPI_MAX_OBJECT_NAME - 1);
-
-    if (copy == NULL) {
-        return HL_ERR_NO_MEM;
-    }
-    hl_mutex_lock(&names);
-    char *old = t->name;
-    t->name = copy;
-    hl_mutex_unlock(&names);
-    free(old);
-    return 0;
+    return hl_handle_name_set(&t->name, name, MPI_MAX_OBJECT_NAME);
 }
