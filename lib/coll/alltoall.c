@@ -50,12 +50,8 @@ void hl_build_alltoall_scattered(struct hl_sched *s, const struct hl_coll_call *
     for (int i = 1; i < size; i++) {
         int from = hl_rank_behind(rank, size - i, size), to = hl_rank_behind(rank, i, size);
         struct hl_data data = outgoing_block(&out, to);
-        if (hl_coll_block_bytes(&c->recv, from) > 0) {
-            hl_sched_recv(s, from, hl_coll_block(&c->recv, from));
-        }
-        if (data.count * data.type->size > 0) {
-            hl_sched_send(s, to, data);
-        }
+        hl_sched_recv_some(s, from, hl_coll_block(&c->recv, from));
+        hl_sched_send_some(s, to, data);
     }
     if (!hl_coll_in_place(&c->send)) {
         hl_sched_copy(s, hl_coll_block(&c->recv, rank), hl_coll_block(&c->send, rank));

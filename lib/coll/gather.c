@@ -28,16 +28,12 @@ void hl_build_gather_linear(struct hl_sched *s, const struct hl_coll_call *c)
     int size = s->comm->size, rank = s->comm->rank;
 
     if (rank != c->root) {
-        if (c->send.count * c->send.type->size > 0) {
-            hl_sched_send(s, c->root, hl_data_side(&c->send));
-        }
+        hl_sched_send_some(s, c->root, hl_data_side(&c->send));
         return;
     }
     for (int i = 1; i < size; i++) {
         int from = hl_rank_behind(rank, i, size);
-        if (hl_coll_block_bytes(&c->recv, from) > 0) {
-            hl_sched_recv(s, from, hl_coll_block(&c->recv, from));
-        }
+        hl_sched_recv_some(s, from, hl_coll_block(&c->recv, from));
     }
     if (!hl_coll_in_place(&c->send)) {
         hl_sched_copy(s, hl_coll_block(&c->recv, rank), hl_data_side(&c->send));
@@ -49,16 +45,12 @@ void hl_build_scatter_linear(struct hl_sched *s, const struct hl_coll_call *c)
     int size = s->comm->size, rank = s->comm->rank;
 
     if (rank != c->root) {
-        if (c->recv.count * c->recv.type->size > 0) {
-            hl_sched_recv(s, c->root, hl_data_side(&c->recv));
-        }
+        hl_sched_recv_some(s, c->root, hl_data_side(&c->recv));
         return;
     }
     for (int i = 1; i < size; i++) {
         int to = hl_rank_behind(rank, i, size);
-        if (hl_coll_block_bytes(&c->send, to) > 0) {
-            hl_sched_send(s, to, hl_coll_block(&c->send, to));
-        }
+        hl_sched_send_some(s, to, hl_coll_block(&c->send, to));
     }
     if (!hl_coll_in_place(&c->recv)) {
         hl_sched_copy(s, hl_data_side(&c->recv), hl_coll_block(&c->send, rank));
@@ -159,12 +151,8 @@ void hl_build_allgather_ring(struct hl_sched *s, const struct hl_coll_call *c)
     allgather_own(s, c);
     for (int i = 0; i < size - 1; i++) {
         int out = hl_rank_behind(rank, size - i, size), in = hl_rank_behind(rank, size - 1 - i, size);
-        if (hl_coll_block_bytes(&c->recv, in) > 0) {
-            hl_sched_recv(s, last, hl_coll_block(&c->recv, in));
-        }
-        if (hl_coll_block_bytes(&c->recv, out) > 0) {
-            hl_sched_send(s, next, hl_coll_block(&c->recv, out));
-        }
+        hl_sched_recv_some(s, last, hl_coll_block(&c->recv, in));
+        hl_sched_send_some(s, next, hl_coll_block(&c->recv, out));
         hl_sched_wait(s);
     }
 }
@@ -230,13 +218,9 @@ void hl_build_allgather_bruck(struct hl_sched *s, const struct hl_coll_call *c)
     for (int far = 1; far < size; far *= 2) {
         int n = far < size - far ? far : size - far, to = hl_rank_behind(rank, size - far, size);
         int64_t in = packed_at(&p, far + n) - packed_at(&p, far), out = packed_at(&p, n);
-        if (in > 0) {
-            hl_sched_recv(s, hl_rank_behind(rank, far, size),
-                          hl_data_bytes(blocks + packed_at(&p, far), (size_t)in));
-        }
-        if (out > 0) {
-            hl_sched_send(s, to, hl_data_bytes(blocks, (size_t)out));
-        }
+        hl_sched_recv_some(s, hl_rank_behind(rank, far, size),
+                           hl_data_bytes(blocks + packed_at(&p, far), (size_t)in));
+        hl_sched_send_some(s, to, hl_data_bytes(blocks, (size_t)out));
         hl_sched_wait(s);
     }
     unpack_blocks(s, &c->recv, &p, blocks, 1, size - 1 - rank);

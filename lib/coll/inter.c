@@ -122,30 +122,22 @@ static void reduce_scatter(struct hl_sched *s, const struct hl_coll_call *c)
 static void gather_inter(struct hl_sched *s, const struct hl_coll_call *c)
 {
     if (c->root != MPI_ROOT) {
-        if (c->send.count * c->send.type->size > 0) {
-            hl_sched_send(s, c->root, hl_data_side(&c->send));
-        }
+        hl_sched_send_some(s, c->root, hl_data_side(&c->send));
         return;
     }
     for (int i = 0; i < c->comm->n_peers; i++) {
-        if (hl_coll_block_bytes(&c->recv, i) > 0) {
-            hl_sched_recv(s, i, hl_coll_block(&c->recv, i));
-        }
+        hl_sched_recv_some(s, i, hl_coll_block(&c->recv, i));
     }
 }
 
 static void plan_inter_scatter(struct hl_sched *s, const struct hl_coll_call *c)
 {
     if (c->root != MPI_ROOT) {
-        if (c->recv.count * c->recv.type->size > 0) {
-            hl_sched_recv(s, c->root, hl_data_side(&c->recv));
-        }
+        hl_sched_recv_some(s, c->root, hl_data_side(&c->recv));
         return;
     }
     for (int i = 0; i < c->comm->n_peers; i++) {
-        if (hl_coll_block_bytes(&c->send, i) > 0) {
-            hl_sched_send(s, i, hl_coll_block(&c->send, i));
-        }
+        hl_sched_send_some(s, i, hl_coll_block(&c->send, i));
     }
 }
 
@@ -160,13 +152,9 @@ static void plan_inter_exchange(struct hl_sched *s, const struct hl_coll_call *c
         if (peer >= n) {
             continue;
         }
-        if (hl_coll_block_bytes(&c->recv, peer) > 0) {
-            hl_sched_recv(s, peer, hl_coll_block(&c->recv, peer));
-        }
+        hl_sched_recv_some(s, peer, hl_coll_block(&c->recv, peer));
         struct hl_data out = same ? hl_data_side(&c->send) : hl_coll_block(&c->send, peer);
-        if (out.count * out.type->size > 0) {
-            hl_sched_send(s, peer, out);
-        }
+        hl_sched_send_some(s, peer, out);
     }
 }
 

@@ -84,12 +84,8 @@ static void swap_blocks(struct hl_sched *s, const struct hl_coll_call *c, const 
     struct hl_data out =
         hl_data_slice(hl_coll_operand(c), first[to], first[to + 1] - first[to], c->recv.type);
 
-    if (in.count > 0) {
-        hl_sched_recv(s, from, in);
-    }
-    if (out.count > 0) {
-        hl_sched_send(s, to, out);
-    }
+    hl_sched_recv_some(s, from, in);
+    hl_sched_send_some(s, to, out);
 }
 
 #define DIRECT_GROUP 8 /* blocks in memory at once, for commuting operations */

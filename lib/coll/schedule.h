@@ -138,6 +138,21 @@ void hl_sched_send(struct hl_sched *s, int peer, struct hl_data data);
 void hl_sched_recv(struct hl_sched *s, int peer, struct hl_data data);
 void hl_sched_wait(struct hl_sched *s);
 
+/* The same, but no message goes for no data: both sides must know how much it is. */
+HL_INLINE void hl_sched_send_some(struct hl_sched *s, int peer, struct hl_data data)
+{
+    if (data.count * data.type->size > 0) {
+        hl_sched_send(s, peer, data);
+    }
+}
+
+HL_INLINE void hl_sched_recv_some(struct hl_sched *s, int peer, struct hl_data data)
+{
+    if (data.count * data.type->size > 0) {
+        hl_sched_recv(s, peer, data);
+    }
+}
+
 /* Copies as many bytes as both have. No step if both are the same buffer. */
 void hl_sched_copy(struct hl_sched *s, struct hl_data to, struct hl_data from);
 
