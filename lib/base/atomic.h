@@ -44,283 +44,76 @@ typedef struct {
     void *v;
 } __attribute__((may_alias)) hl_aptr;
 
-/* hl_a8 */
-HL_INLINE uint8_t hl_a8_load_relaxed(const hl_a8 *p)
-{
-    return __atomic_load_n(&p->v, __ATOMIC_RELAXED);
-}
+/* What all words have: hl_a32_load_relaxed(const hl_a32 *p), hl_aptr_xchg_full(hl_aptr *p, void *to), ... */
+#define HL_ATOMIC_WORD(word, type)                                                                           \
+    HL_INLINE type word##_load_relaxed(const word *p)                                                        \
+    {                                                                                                        \
+        return __atomic_load_n(&p->v, __ATOMIC_RELAXED);                                                     \
+    }                                                                                                        \
+    HL_INLINE type word##_load_acquire(const word *p)                                                        \
+    {                                                                                                        \
+        return __atomic_load_n(&p->v, __ATOMIC_ACQUIRE);                                                     \
+    }                                                                                                        \
+    HL_INLINE void word##_store_relaxed(word *p, type value)                                                 \
+    {                                                                                                        \
+        __atomic_store_n(&p->v, value, __ATOMIC_RELAXED);                                                    \
+    }                                                                                                        \
+    HL_INLINE void word##_store_release(word *p, type value)                                                 \
+    {                                                                                                        \
+        __atomic_store_n(&p->v, value, __ATOMIC_RELEASE);                                                    \
+    }                                                                                                        \
+    HL_INLINE type word##_xchg_acquire(word *p, type value)                                                  \
+    {                                                                                                        \
+        return __atomic_exchange_n(&p->v, value, __ATOMIC_ACQUIRE);                                          \
+    }                                                                                                        \
+    HL_INLINE type word##_xchg_full(word *p, type value)                                                     \
+    {                                                                                                        \
+        return __atomic_exchange_n(&p->v, value, __ATOMIC_SEQ_CST);                                          \
+    }                                                                                                        \
+    HL_INLINE bool word##_cas_acquire(word *p, type *expected, type desired)                                 \
+    {                                                                                                        \
+        return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_ACQUIRE,                \
+                                           __ATOMIC_RELAXED);                                                \
+    }                                                                                                        \
+    HL_INLINE bool word##_cas_full(word *p, type *expected, type desired)                                    \
+    {                                                                                                        \
+        return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_SEQ_CST,                \
+                                           __ATOMIC_SEQ_CST);                                                \
+    }
 
-HL_INLINE uint8_t hl_a8_load_acquire(const hl_a8 *p)
-{
-    return __atomic_load_n(&p->v, __ATOMIC_ACQUIRE);
-}
+/* What numbers have beside that: each returns the value from before. */
+#define HL_ATOMIC_NUMBER(word, type)                                                                         \
+    HL_ATOMIC_WORD(word, type)                                                                               \
+    HL_INLINE type word##_add_relaxed(word *p, type by)                                                      \
+    {                                                                                                        \
+        return __atomic_fetch_add(&p->v, by, __ATOMIC_RELAXED);                                              \
+    }                                                                                                        \
+    HL_INLINE type word##_add_full(word *p, type by)                                                         \
+    {                                                                                                        \
+        return __atomic_fetch_add(&p->v, by, __ATOMIC_SEQ_CST);                                              \
+    }                                                                                                        \
+    HL_INLINE type word##_and_full(word *p, type bits)                                                       \
+    {                                                                                                        \
+        return __atomic_fetch_and(&p->v, bits, __ATOMIC_SEQ_CST);                                            \
+    }                                                                                                        \
+    HL_INLINE type word##_or_full(word *p, type bits)                                                        \
+    {                                                                                                        \
+        return __atomic_fetch_or(&p->v, bits, __ATOMIC_SEQ_CST);                                             \
+    }                                                                                                        \
+    HL_INLINE type word##_xor_full(word *p, type bits)                                                       \
+    {                                                                                                        \
+        return __atomic_fetch_xor(&p->v, bits, __ATOMIC_SEQ_CST);                                            \
+    }
 
-HL_INLINE void hl_a8_store_relaxed(hl_a8 *p, uint8_t value)
-{
-    __atomic_store_n(&p->v, value, __ATOMIC_RELAXED);
-}
-
-HL_INLINE void hl_a8_store_release(hl_a8 *p, uint8_t value)
-{
-    __atomic_store_n(&p->v, value, __ATOMIC_RELEASE);
-}
-
-HL_INLINE uint8_t hl_a8_xchg_acquire(hl_a8 *p, uint8_t value)
-{
-    return __atomic_exchange_n(&p->v, value, __ATOMIC_ACQUIRE);
-}
-
-HL_INLINE uint8_t hl_a8_xchg_full(hl_a8 *p, uint8_t value)
-{
-    return __atomic_exchange_n(&p->v, value, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE bool hl_a8_cas_acquire(hl_a8 *p, uint8_t *expected, uint8_t desired)
-{
-    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-
-HL_INLINE bool hl_a8_cas_full(hl_a8 *p, uint8_t *expected, uint8_t desired)
-{
-    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE uint8_t hl_a8_add_relaxed(hl_a8 *p, uint8_t by)
-{
-    return __atomic_fetch_add(&p->v, by, __ATOMIC_RELAXED);
-}
-
-HL_INLINE uint8_t hl_a8_add_full(hl_a8 *p, uint8_t by)
-{
-    return __atomic_fetch_add(&p->v, by, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE uint8_t hl_a8_and_full(hl_a8 *p, uint8_t bits)
-{
-    return __atomic_fetch_and(&p->v, bits, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE uint8_t hl_a8_or_full(hl_a8 *p, uint8_t bits)
-{
-    return __atomic_fetch_or(&p->v, bits, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE uint8_t hl_a8_xor_full(hl_a8 *p, uint8_t bits)
-{
-    return __atomic_fetch_xor(&p->v, bits, __ATOMIC_SEQ_CST);
-}
-
-/* hl_a16 */
-HL_INLINE uint16_t hl_a16_load_relaxed(const hl_a16 *p)
-{
-    return __atomic_load_n(&p->v, __ATOMIC_RELAXED);
-}
-
-HL_INLINE uint16_t hl_a16_load_acquire(const hl_a16 *p)
-{
-    return __atomic_load_n(&p->v, __ATOMIC_ACQUIRE);
-}
-
-HL_INLINE void hl_a16_store_relaxed(hl_a16 *p, uint16_t value)
-{
-    __atomic_store_n(&p->v, value, __ATOMIC_RELAXED);
-}
-
-HL_INLINE void hl_a16_store_release(hl_a16 *p, uint16_t value)
-{
-    __atomic_store_n(&p->v, value, __ATOMIC_RELEASE);
-}
-
-HL_INLINE uint16_t hl_a16_xchg_acquire(hl_a16 *p, uint16_t value)
-{
-    return __atomic_exchange_n(&p->v, value, __ATOMIC_ACQUIRE);
-}
-
-HL_INLINE uint16_t hl_a16_xchg_full(hl_a16 *p, uint16_t value)
-{
-    return __atomic_exchange_n(&p->v, value, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE bool hl_a16_cas_acquire(hl_a16 *p, uint16_t *expected, uint16_t desired)
-{
-    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-
-HL_INLINE bool hl_a16_cas_full(hl_a16 *p, uint16_t *expected, uint16_t desired)
-{
-    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE uint16_t hl_a16_add_relaxed(hl_a16 *p, uint16_t by)
-{
-    return __atomic_fetch_add(&p->v, by, __ATOMIC_RELAXED);
-}
-
-HL_INLINE uint16_t hl_a16_add_full(hl_a16 *p, uint16_t by)
-{
-    return __atomic_fetch_add(&p->v, by, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE uint16_t hl_a16_and_full(hl_a16 *p, uint16_t bits)
-{
-    return __atomic_fetch_and(&p->v, bits, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE uint16_t hl_a16_or_full(hl_a16 *p, uint16_t bits)
-{
-    return __atomic_fetch_or(&p->v, bits, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE uint16_t hl_a16_xor_full(hl_a16 *p, uint16_t bits)
-{
-    return __atomic_fetch_xor(&p->v, bits, __ATOMIC_SEQ_CST);
-}
-
-/* hl_a32 */
-HL_INLINE uint32_t hl_a32_load_relaxed(const hl_a32 *p)
-{
-    return __atomic_load_n(&p->v, __ATOMIC_RELAXED);
-}
-
-HL_INLINE uint32_t hl_a32_load_acquire(const hl_a32 *p)
-{
-    return __atomic_load_n(&p->v, __ATOMIC_ACQUIRE);
-}
-
-HL_INLINE void hl_a32_store_relaxed(hl_a32 *p, uint32_t value)
-{
-    __atomic_store_n(&p->v, value, __ATOMIC_RELAXED);
-}
-
-HL_INLINE void hl_a32_store_release(hl_a32 *p, uint32_t value)
-{
-    __atomic_store_n(&p->v, value, __ATOMIC_RELEASE);
-}
-
-HL_INLINE uint32_t hl_a32_xchg_acquire(hl_a32 *p, uint32_t value)
-{
-    return __atomic_exchange_n(&p->v, value, __ATOMIC_ACQUIRE);
-}
-
-HL_INLINE uint32_t hl_a32_xchg_full(hl_a32 *p, uint32_t value)
-{
-    return __atomic_exchange_n(&p->v, value, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE bool hl_a32_cas_acquire(hl_a32 *p, uint32_t *expected, uint32_t desired)
-{
-    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-
-HL_INLINE bool hl_a32_cas_full(hl_a32 *p, uint32_t *expected, uint32_t desired)
-{
-    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE uint32_t hl_a32_add_relaxed(hl_a32 *p, uint32_t by)
-{
-    return __atomic_fetch_add(&p->v, by, __ATOMIC_RELAXED);
-}
-
-HL_INLINE uint32_t hl_a32_add_full(hl_a32 *p, uint32_t by)
-{
-    return __atomic_fetch_add(&p->v, by, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE uint32_t hl_a32_and_full(hl_a32 *p, uint32_t bits)
-{
-    return __atomic_fetch_and(&p->v, bits, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE uint32_t hl_a32_or_full(hl_a32 *p, uint32_t bits)
-{
-    return __atomic_fetch_or(&p->v, bits, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE uint32_t hl_a32_xor_full(hl_a32 *p, uint32_t bits)
-{
-    return __atomic_fetch_xor(&p->v, bits, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE uint32_t hl_a32_or_release(hl_a32 *p, uint32_t bits)
-{
-    return __atomic_fetch_or(&p->v, bits, __ATOMIC_RELEASE);
-}
+HL_ATOMIC_NUMBER(hl_a8, uint8_t)
+HL_ATOMIC_NUMBER(hl_a16, uint16_t)
+HL_ATOMIC_NUMBER(hl_a32, uint32_t)
+HL_ATOMIC_NUMBER(hl_a64, uint64_t)
+HL_ATOMIC_WORD(hl_aptr, void *)
 
 /* The value of a plain word that another process may change at any time: it is read once, checked and then
  * used, and never read again. */
 #define HL_ONCE(word) (*(const volatile __typeof__(word) *)&(word))
-
-/* hl_a64 */
-HL_INLINE uint64_t hl_a64_load_relaxed(const hl_a64 *p)
-{
-    return __atomic_load_n(&p->v, __ATOMIC_RELAXED);
-}
-
-HL_INLINE uint64_t hl_a64_load_acquire(const hl_a64 *p)
-{
-    return __atomic_load_n(&p->v, __ATOMIC_ACQUIRE);
-}
-
-HL_INLINE void hl_a64_store_relaxed(hl_a64 *p, uint64_t value)
-{
-    __atomic_store_n(&p->v, value, __ATOMIC_RELAXED);
-}
-
-HL_INLINE void hl_a64_store_release(hl_a64 *p, uint64_t value)
-{
-    __atomic_store_n(&p->v, value, __ATOMIC_RELEASE);
-}
-
-HL_INLINE uint64_t hl_a64_xchg_acquire(hl_a64 *p, uint64_t value)
-{
-    return __atomic_exchange_n(&p->v, value, __ATOMIC_ACQUIRE);
-}
-
-HL_INLINE uint64_t hl_a64_xchg_full(hl_a64 *p, uint64_t value)
-{
-    return __atomic_exchange_n(&p->v, value, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE bool hl_a64_cas_acquire(hl_a64 *p, uint64_t *expected, uint64_t desired)
-{
-    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-
-HL_INLINE bool hl_a64_cas_full(hl_a64 *p, uint64_t *expected, uint64_t desired)
-{
-    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE uint64_t hl_a64_add_relaxed(hl_a64 *p, uint64_t by)
-{
-    return __atomic_fetch_add(&p->v, by, __ATOMIC_RELAXED);
-}
-
-HL_INLINE uint64_t hl_a64_add_full(hl_a64 *p, uint64_t by)
-{
-    return __atomic_fetch_add(&p->v, by, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE uint64_t hl_a64_and_full(hl_a64 *p, uint64_t bits)
-{
-    return __atomic_fetch_and(&p->v, bits, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE uint64_t hl_a64_or_full(hl_a64 *p, uint64_t bits)
-{
-    return __atomic_fetch_or(&p->v, bits, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE uint64_t hl_a64_xor_full(hl_a64 *p, uint64_t bits)
-{
-    return __atomic_fetch_xor(&p->v, bits, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE uint64_t hl_a64_or_release(hl_a64 *p, uint64_t bits)
-{
-    return __atomic_fetch_or(&p->v, bits, __ATOMIC_RELEASE);
-}
 
 /* 8 bytes at any address: one relaxed access where it is aligned, else an access of no certain order or
  * size. On CPUs that can access any address it is one instruction in either case, without a branch;
@@ -403,47 +196,6 @@ HL_INLINE bool hl_a128_cas_acquire(hl_a128 *p, uint64_t expected[2], const uint6
     return false; /* is never called */
 }
 #endif
-
-/* hl_aptr */
-HL_INLINE void *hl_aptr_load_relaxed(const hl_aptr *p)
-{
-    return __atomic_load_n(&p->v, __ATOMIC_RELAXED);
-}
-
-HL_INLINE void *hl_aptr_load_acquire(const hl_aptr *p)
-{
-    return __atomic_load_n(&p->v, __ATOMIC_ACQUIRE);
-}
-
-HL_INLINE void hl_aptr_store_relaxed(hl_aptr *p, void *value)
-{
-    __atomic_store_n(&p->v, value, __ATOMIC_RELAXED);
-}
-
-HL_INLINE void hl_aptr_store_release(hl_aptr *p, void *value)
-{
-    __atomic_store_n(&p->v, value, __ATOMIC_RELEASE);
-}
-
-HL_INLINE void *hl_aptr_xchg_acquire(hl_aptr *p, void *value)
-{
-    return __atomic_exchange_n(&p->v, value, __ATOMIC_ACQUIRE);
-}
-
-HL_INLINE void *hl_aptr_xchg_full(hl_aptr *p, void *value)
-{
-    return __atomic_exchange_n(&p->v, value, __ATOMIC_SEQ_CST);
-}
-
-HL_INLINE bool hl_aptr_cas_acquire(hl_aptr *p, void **expected, void *desired)
-{
-    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
-}
-
-HL_INLINE bool hl_aptr_cas_full(hl_aptr *p, void **expected, void *desired)
-{
-    return __atomic_compare_exchange_n(&p->v, expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-}
 
 #ifndef __SANITIZE_THREAD__
 HL_INLINE void hl_fence_acquire(void)

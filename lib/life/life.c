@@ -232,7 +232,7 @@ int hl_life_open(enum hl_life_who who, int required, int *provided)
         n_users++;
         n_opened++;
         users[who]++;
-        hl_a32_or_release(&opened, 1u << who); /* release: pairs with the acquire in hl_life_opened */
+        hl_a32_or_full(&opened, 1u << who); /* full: pairs with the acquire in hl_life_opened */
         *provided = level;
     }
     hl_mutex_unlock(&lock);
@@ -316,7 +316,7 @@ int hl_life_close(enum hl_life_who who)
         /* MPI cannot start again, so its end may tell the launcher that leaving is fine. */
         mpi_ended = mpi_ended || who == HL_LIFE_MPI;
         if (users[who] == 0) {
-            hl_a32_or_release(&closed, 1u << who); /* release: pairs with the acquire in hl_life_closed */
+            hl_a32_or_full(&closed, 1u << who); /* full: pairs with the acquire in hl_life_closed */
         }
         if (n_users == 1 && !collective_end) {
             leave_session();
