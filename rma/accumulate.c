@@ -172,73 +172,49 @@ int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                            "MPI_Accumulate_c");
 }
 
-HL_API(MPI_Raccumulate);
-int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-                     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op,
-                     MPI_Win win, MPI_Request *request)
-{
-    struct hl_acc a = acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op);
-    return start_accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win, request,
-                            "MPI_Raccumulate");
-}
-
-HL_API(MPI_Raccumulate_c);
-int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
-{
-    struct hl_acc a = acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op);
-    return start_accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win, request,
-                            "MPI_Raccumulate_c");
-}
-
-HL_API(MPI_Get_accumulate);
-int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
-                        void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank,
-                        MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op,
-                        MPI_Win win)
-{
-    struct hl_acc a = fetch_of(acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op),
-                               result_addr, result_count);
-    return accumulate_near(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
-                           "MPI_Get_accumulate");
-}
-
-HL_API(MPI_Get_accumulate_c);
-int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                          void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
-                          int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                          MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
-{
-    struct hl_acc a = fetch_of(acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op),
-                               result_addr, result_count);
-    return accumulate_near(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
-                           "MPI_Get_accumulate_c");
-}
-
-HL_API(MPI_Rget_accumulate);
-int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
-                         void *result_addr, int result_count, MPI_Datatype result_datatype, int target_rank,
-                         MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Op op,
-                         MPI_Win win, MPI_Request *request)
-{
-    struct hl_acc a = fetch_of(acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op),
-                               result_addr, result_count);
-    return start_accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
-                            request, "MPI_Rget_accumulate");
-}
-
-HL_API(MPI_Rget_accumulate_c);
-int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                           void *result_addr, MPI_Count result_count, MPI_Datatype result_datatype,
-                           int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                           MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
-{
-    struct hl_acc a = fetch_of(acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op),
-                               result_addr, result_count);
-    return start_accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win,
-                            request, "MPI_Rget_accumulate_c");
-}
+/* One row for each type of the counts. */
+#define CALLS(X)                                                                                             \
+    X(MPI_Raccumulate, MPI_Get_accumulate, MPI_Rget_accumulate, int)                                         \
+    X(MPI_Raccumulate_c, MPI_Get_accumulate_c, MPI_Rget_accumulate_c, MPI_Count)
+#define X(start, get, start_get, number)                                                                     \
+    HL_API(start);                                                                                           \
+    int P##start(const void *origin_addr, number origin_count, MPI_Datatype origin_datatype,                 \
+                 int target_rank, MPI_Aint target_disp, number target_count, MPI_Datatype target_datatype,   \
+                 MPI_Op op, MPI_Win win, MPI_Request *request)                                               \
+    {                                                                                                        \
+        struct hl_acc a = acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op);     \
+        return start_accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, NULL}, win, request,  \
+                                #start);                                                                     \
+    }                                                                                                        \
+    HL_API(get);                                                                                             \
+    int P##get(const void *origin_addr, number origin_count, MPI_Datatype origin_datatype,                   \
+               void *result_addr, number result_count, MPI_Datatype result_datatype, int target_rank,        \
+               MPI_Aint target_disp, number target_count, MPI_Datatype target_datatype, MPI_Op op,           \
+               MPI_Win win)                                                                                  \
+    {                                                                                                        \
+        struct hl_acc a =                                                                                    \
+            fetch_of(acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op),          \
+                     result_addr, result_count);                                                             \
+        return accumulate_near(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype}, win, \
+                               #get);                                                                        \
+    }                                                                                                        \
+    HL_API(start_get);                                                                                       \
+    int P##start_get(const void *origin_addr, number origin_count, MPI_Datatype origin_datatype,             \
+                     void *result_addr, number result_count, MPI_Datatype result_datatype, int target_rank,  \
+                     MPI_Aint target_disp, number target_count, MPI_Datatype target_datatype, MPI_Op op,     \
+                     MPI_Win win, MPI_Request *request)                                                      \
+    {                                                                                                        \
+        struct hl_acc a =                                                                                    \
+            fetch_of(acc_of(origin_addr, origin_count, target_rank, target_disp, target_count, op),          \
+                     result_addr, result_count);                                                             \
+        return start_accumulate(&a, (MPI_Datatype[]){origin_datatype, target_datatype, result_datatype},     \
+                                win, request, #start_get);                                                   \
+    }
+/* Defines: MPI_Raccumulate MPI_Get_accumulate MPI_Rget_accumulate MPI_Raccumulate_c MPI_Get_accumulate_c
+ * MPI_Rget_accumulate_c */
+CALLS(X)
+#undef X
+#undef CALLS
 
 HL_API(MPI_Fetch_and_op);
 int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype, int target_rank,

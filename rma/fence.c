@@ -39,10 +39,4 @@ static int fence_window(struct hl_win *w, int assert)
     return failed != 0 ? failed : rc;
 }
 
-HL_API(MPI_Win_fence);
-int PMPI_Win_fence(int assert, MPI_Win win)
-{
-    struct hl_win *w = hl_mode_begin(win);
-    int rc = w == NULL ? hl_win_bad() : fence_window(w, assert);
-    return hl_mode_end(w, win, "MPI_Win_fence", rc);
-}
+HL_CALL_EPOCH(MPI_Win_fence, (int assert, MPI_Win win), fence_window(w, assert))

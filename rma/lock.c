@@ -207,34 +207,8 @@ static int unlock_all(struct hl_win *w)
     return failed != 0 ? failed : rc;
 }
 
-HL_API(MPI_Win_lock);
-int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
-{
-    struct hl_win *w = hl_mode_begin(win);
-    int rc = w == NULL ? hl_win_bad() : lock_target(w, lock_type, rank, assert);
-    return hl_mode_end(w, win, "MPI_Win_lock", rc);
-}
-
-HL_API(MPI_Win_unlock);
-int PMPI_Win_unlock(int rank, MPI_Win win)
-{
-    struct hl_win *w = hl_mode_begin(win);
-    int rc = w == NULL ? hl_win_bad() : unlock_target(w, rank);
-    return hl_mode_end(w, win, "MPI_Win_unlock", rc);
-}
-
-HL_API(MPI_Win_lock_all);
-int PMPI_Win_lock_all(int assert, MPI_Win win)
-{
-    struct hl_win *w = hl_mode_begin(win);
-    int rc = w == NULL ? hl_win_bad() : lock_all(w, assert);
-    return hl_mode_end(w, win, "MPI_Win_lock_all", rc);
-}
-
-HL_API(MPI_Win_unlock_all);
-int PMPI_Win_unlock_all(MPI_Win win)
-{
-    struct hl_win *w = hl_mode_begin(win);
-    int rc = w == NULL ? hl_win_bad() : unlock_all(w);
-    return hl_mode_end(w, win, "MPI_Win_unlock_all", rc);
-}
+HL_CALL_EPOCH(MPI_Win_lock, (int lock_type, int rank, int assert, MPI_Win win),
+              lock_target(w, lock_type, rank, assert))
+HL_CALL_EPOCH(MPI_Win_unlock, (int rank, MPI_Win win), unlock_target(w, rank))
+HL_CALL_EPOCH(MPI_Win_lock_all, (int assert, MPI_Win win), lock_all(w, assert))
+HL_CALL_EPOCH(MPI_Win_unlock_all, (MPI_Win win), unlock_all(w))

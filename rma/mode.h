@@ -81,4 +81,14 @@ HL_INLINE int hl_mode_end(const struct hl_win *w, MPI_Win win, const char *func,
     return hl_win_end(win, func, rc);
 }
 
+/* A row that makes a call on epochs: `what`, 0 or HL_ERR_*, sees the window as `w`. */
+#define HL_CALL_EPOCH(name, params, what)                                                                    \
+    HL_API(name);                                                                                            \
+    int P##name params                                                                                       \
+    {                                                                                                        \
+        struct hl_win *w = hl_mode_begin(win);                                                               \
+        int rc = w == NULL ? hl_win_bad() : (what);                                                          \
+        return hl_mode_end(w, win, #name, rc);                                                               \
+    }
+
 #endif

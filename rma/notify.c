@@ -338,43 +338,30 @@ static int any_first(int count)
     return (int)(hl_mix64(++draws) % (uint64_t)count);
 }
 
-HL_API(MPIX_Put_notify);
-int PMPIX_Put_notify(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
-                     MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Aint flag_disp,
-                     uint64_t value, MPI_Win win)
-{
-    struct notify_call n = {.m = {.win = hl_win_of(win),
-                                  .origin = (char *)(uintptr_t)origin_addr,
-                                  .origin_count = origin_count,
-                                  .origin_type = hl_win_type(HL_ARG_ORIGIN, origin_datatype),
-                                  .target = target_rank,
-                                  .disp = target_disp,
-                                  .target_count = target_count,
-                                  .target_type = hl_win_type(HL_ARG_TARGET, target_datatype),
-                                  .dir = HL_PUT},
-                            .disp = flag_disp,
-                            .value = value};
-    return hl_win_end(win, "MPIX_Put_notify", put_notify(&n));
-}
-
-HL_API(MPIX_Put_notify_c);
-int PMPIX_Put_notify_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
-                       int target_rank, MPI_Aint target_disp, MPI_Count target_count,
-                       MPI_Datatype target_datatype, MPI_Aint flag_disp, uint64_t value, MPI_Win win)
-{
-    struct notify_call n = {.m = {.win = hl_win_of(win),
-                                  .origin = (char *)(uintptr_t)origin_addr,
-                                  .origin_count = origin_count,
-                                  .origin_type = hl_win_type(HL_ARG_ORIGIN, origin_datatype),
-                                  .target = target_rank,
-                                  .disp = target_disp,
-                                  .target_count = target_count,
-                                  .target_type = hl_win_type(HL_ARG_TARGET, target_datatype),
-                                  .dir = HL_PUT},
-                            .disp = flag_disp,
-                            .value = value};
-    return hl_win_end(win, "MPIX_Put_notify_c", put_notify(&n));
-}
+#define X(name, number)                                                                                      \
+    HL_API(name);                                                                                            \
+    int P##name(const void *origin_addr, number origin_count, MPI_Datatype origin_datatype, int target_rank, \
+                MPI_Aint target_disp, number target_count, MPI_Datatype target_datatype, MPI_Aint flag_disp, \
+                uint64_t value, MPI_Win win)                                                                 \
+    {                                                                                                        \
+        struct notify_call n = {.m = {.win = hl_win_of(win),                                                 \
+                                      .origin = (char *)(uintptr_t)origin_addr,                              \
+                                      .origin_count = origin_count,                                          \
+                                      .origin_type = hl_win_type(HL_ARG_ORIGIN, origin_datatype),            \
+                                      .target = target_rank,                                                 \
+                                      .disp = target_disp,                                                   \
+                                      .target_count = target_count,                                          \
+                                      .target_type = hl_win_type(HL_ARG_TARGET, target_datatype),            \
+                                      .dir = HL_PUT},                                                        \
+                                .disp = flag_disp,                                                           \
+                                .value = value};                                                             \
+        return hl_win_end(win, #name, put_notify(&n));                                                       \
+    }
+/* Defines: MPIX_Put_notify */
+X(MPIX_Put_notify, int)
+/* Defines: MPIX_Put_notify_c */
+X(MPIX_Put_notify_c, MPI_Count)
+#undef X
 
 HL_API(MPIX_Win_flag_wait);
 int PMPIX_Win_flag_wait(MPI_Aint flag_disp, int compare, uint64_t value, uint64_t *seen, MPI_Win win)

@@ -282,42 +282,9 @@ static int wait(struct hl_win *w, int *flag)
     return *flag ? end_exposure(w) : 0;
 }
 
-HL_API(MPI_Win_post);
-int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
-{
-    struct hl_win *w = hl_mode_begin(win);
-    int rc = w == NULL ? hl_win_bad() : post_group(w, group, assert);
-    return hl_mode_end(w, win, "MPI_Win_post", rc);
-}
-
-HL_API(MPI_Win_start);
-int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
-{
-    struct hl_win *w = hl_mode_begin(win);
-    int rc = w == NULL ? hl_win_bad() : open_access(w, group, assert);
-    return hl_mode_end(w, win, "MPI_Win_start", rc);
-}
-
-HL_API(MPI_Win_complete);
-int PMPI_Win_complete(MPI_Win win)
-{
-    struct hl_win *w = hl_mode_begin(win);
-    int rc = w == NULL ? hl_win_bad() : complete_epoch(w);
-    return hl_mode_end(w, win, "MPI_Win_complete", rc);
-}
-
-HL_API(MPI_Win_wait);
-int PMPI_Win_wait(MPI_Win win)
-{
-    struct hl_win *w = hl_mode_begin(win);
-    int rc = w == NULL ? hl_win_bad() : wait(w, NULL);
-    return hl_mode_end(w, win, "MPI_Win_wait", rc);
-}
-
-HL_API(MPI_Win_test);
-int PMPI_Win_test(MPI_Win win, int *flag)
-{
-    struct hl_win *w = hl_mode_begin(win);
-    int rc = w == NULL ? hl_win_bad() : !hl_is_address(flag) ? hl_win_null("flag") : wait(w, flag);
-    return hl_mode_end(w, win, "MPI_Win_test", rc);
-}
+HL_CALL_EPOCH(MPI_Win_post, (MPI_Group group, int assert, MPI_Win win), post_group(w, group, assert))
+HL_CALL_EPOCH(MPI_Win_start, (MPI_Group group, int assert, MPI_Win win), open_access(w, group, assert))
+HL_CALL_EPOCH(MPI_Win_complete, (MPI_Win win), complete_epoch(w))
+HL_CALL_EPOCH(MPI_Win_wait, (MPI_Win win), wait(w, NULL))
+HL_CALL_EPOCH(MPI_Win_test, (MPI_Win win, int *flag),
+              hl_is_address(flag) ? wait(w, flag) : hl_win_null("flag"))

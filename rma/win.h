@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "api.h"
 #include "atomic.h"
 #include "attr.h"
 #include "comm.h"
@@ -354,6 +355,15 @@ HL_INLINE int hl_win_end(MPI_Win win, const char *func, int rc)
 {
     return HL_LIKELY(rc == 0) ? MPI_SUCCESS : hl_win_fail(win, func, rc);
 }
+
+/* A row that makes a call on a window: `what`, 0 or HL_ERR_*, sees it as `w`. */
+#define HL_CALL_WIN(name, params, what)                                                                      \
+    HL_API(name);                                                                                            \
+    int P##name params                                                                                       \
+    {                                                                                                        \
+        struct hl_win *w = hl_win_of(win);                                                                   \
+        return hl_win_end(win, #name, w == NULL ? hl_win_bad() : (what));                                    \
+    }
 
 /* Writes "window NAME" for messages, or "a window without a name". */
 void hl_win_words(struct hl_win *w, char *out, size_t cap);

@@ -28,47 +28,33 @@ static void *predefined(struct hl_win *w, int keyval)
     }
 }
 
-HL_API(MPI_Win_get_attr);
-int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
+static int get_attr(struct hl_win *w, int keyval, void *attribute_val, int *flag)
 {
-    struct hl_win *w = hl_win_of(win);
     void *value = NULL;
-    bool found = true;
+    bool found = keyval >= MPI_WIN_BASE && keyval <= MPI_WIN_MODEL;
     int rc = 0;
-    if (w == NULL) {
-        rc = hl_win_bad();
-    } else if (!hl_is_address(attribute_val) || !hl_is_address(flag)) {
-        rc = hl_win_null("attribute_val or flag");
-    } else if (win_keyval >= MPI_WIN_BASE && win_keyval <= MPI_WIN_MODEL) {
-        value = predefined(w, win_keyval);
-    } else {
-        rc = hl_attr_get(&w->attrs, HL_ATTR_WIN, win_keyval, &value, &found);
+    if (!hl_is_address(attribute_val) || !hl_is_address(flag)) {
+        return hl_win_null("attribute_val or flag");
     }
-    if (rc != 0) {
-        return hl_win_raise(w, win, "MPI_Win_get_attr", rc);
-    }
-    *flag = found;
     if (found) {
+        value = predefined(w, keyval);
+    } else {
+        rc = hl_attr_get(&w->attrs, HL_ATTR_WIN, keyval, &value, &found);
+    }
+    if (rc == 0) {
+        *flag = found;
+    }
+    if (rc == 0 && found) {
         memcpy(attribute_val, &value, sizeof value);
     }
-    return MPI_SUCCESS;
+    return rc;
 }
 
-HL_API(MPI_Win_set_attr);
-int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
-{
-    struct hl_win *w = hl_win_of(win);
-    int rc = w == NULL ? hl_win_bad() : hl_attr_put(&w->attrs, HL_ATTR_WIN, w, win_keyval, attribute_val);
-    return hl_win_end(win, "MPI_Win_set_attr", rc);
-}
-
-HL_API(MPI_Win_delete_attr);
-int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
-{
-    struct hl_win *w = hl_win_of(win);
-    int rc = w == NULL ? hl_win_bad() : hl_attr_delete(&w->attrs, HL_ATTR_WIN, w, win_keyval);
-    return hl_win_end(win, "MPI_Win_delete_attr", rc);
-}
+HL_CALL_WIN(MPI_Win_get_attr, (MPI_Win win, int keyval, void *attribute_val, int *flag),
+            get_attr(w, keyval, attribute_val, flag))
+HL_CALL_WIN(MPI_Win_set_attr, (MPI_Win win, int keyval, void *value),
+            hl_attr_put(&w->attrs, HL_ATTR_WIN, w, keyval, value))
+HL_CALL_WIN(MPI_Win_delete_attr, (MPI_Win win, int keyval), hl_attr_delete(&w->attrs, HL_ATTR_WIN, w, keyval))
 
 HL_API(MPI_Win_create_keyval);
 int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,

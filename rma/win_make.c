@@ -215,51 +215,34 @@ static int make_public(struct make_call *c, const char *func, void *base, MPI_Wi
     return MPI_SUCCESS;
 }
 
-HL_API(MPI_Win_create);
-int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)
-{
-    struct make_call c = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm, false, false};
-    return make_public(&c, "MPI_Win_create", NULL, win);
-}
-
-HL_API(MPI_Win_create_c);
-int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
-                      MPI_Win *win)
-{
-    struct make_call c = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm, false, false};
-    return make_public(&c, "MPI_Win_create_c", NULL, win);
-}
-
-HL_API(MPI_Win_allocate);
-int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr, MPI_Win *win)
-{
-    struct make_call c = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info, comm, false, false};
-    return make_public(&c, "MPI_Win_allocate", baseptr, win);
-}
-
-HL_API(MPI_Win_allocate_c);
-int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
-                        MPI_Win *win)
-{
-    struct make_call c = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info, comm, false, false};
-    return make_public(&c, "MPI_Win_allocate_c", baseptr, win);
-}
-
-HL_API(MPI_Win_allocate_shared);
-int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
-                             MPI_Win *win)
-{
-    struct make_call c = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info, comm, false, false};
-    return make_public(&c, "MPI_Win_allocate_shared", baseptr, win);
-}
-
-HL_API(MPI_Win_allocate_shared_c);
-int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
-                               MPI_Win *win)
-{
-    struct make_call c = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info, comm, false, false};
-    return make_public(&c, "MPI_Win_allocate_shared_c", baseptr, win);
-}
+/* One row for each type of the unit. */
+#define CALLS(X)                                                                                             \
+    X(MPI_Win_create, MPI_Win_allocate, MPI_Win_allocate_shared, int)                                        \
+    X(MPI_Win_create_c, MPI_Win_allocate_c, MPI_Win_allocate_shared_c, MPI_Aint)
+#define X(create, allocate, share, number)                                                                   \
+    HL_API(create);                                                                                          \
+    int P##create(void *base, MPI_Aint size, number disp_unit, MPI_Info info, MPI_Comm comm, MPI_Win *win)   \
+    {                                                                                                        \
+        struct make_call c = {MPI_WIN_FLAVOR_CREATE, base, size, disp_unit, info, comm, false, false};       \
+        return make_public(&c, #create, NULL, win);                                                          \
+    }                                                                                                        \
+    HL_API(allocate);                                                                                        \
+    int P##allocate(MPI_Aint size, number disp_unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win) \
+    {                                                                                                        \
+        struct make_call c = {MPI_WIN_FLAVOR_ALLOCATE, NULL, size, disp_unit, info, comm, false, false};     \
+        return make_public(&c, #allocate, base, win);                                                        \
+    }                                                                                                        \
+    HL_API(share);                                                                                           \
+    int P##share(MPI_Aint size, number disp_unit, MPI_Info info, MPI_Comm comm, void *base, MPI_Win *win)    \
+    {                                                                                                        \
+        struct make_call c = {MPI_WIN_FLAVOR_SHARED, NULL, size, disp_unit, info, comm, false, false};       \
+        return make_public(&c, #share, base, win);                                                           \
+    }
+/* Defines: MPI_Win_create MPI_Win_allocate MPI_Win_allocate_shared MPI_Win_create_c MPI_Win_allocate_c
+ * MPI_Win_allocate_shared_c */
+CALLS(X)
+#undef X
+#undef CALLS
 
 HL_API(MPI_Win_create_dynamic);
 int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)

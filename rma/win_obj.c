@@ -16,28 +16,6 @@ void hl_win_words(struct hl_win *w, char *out, size_t cap)
     snprintf(out, cap, name[0] != 0 ? "window %s" : "a window without a name", name);
 }
 
-HL_API(MPI_Win_get_group);
-int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
-{
-    struct hl_win *w = hl_win_of(win);
-    if (w == NULL || !hl_is_address(group)) {
-        return hl_win_raise(w, win, "MPI_Win_get_group", w == NULL ? hl_win_bad() : hl_win_null("group"));
-    }
-    hl_group_ref(w->comm->group);
-    *group = hl_group_give(w->comm->group);
-    return MPI_SUCCESS;
-}
-
-HL_API(MPI_Win_set_name);
-int PMPI_Win_set_name(MPI_Win win, const char *win_name)
-{
-    struct hl_win *w = hl_win_of(win);
-    int rc = w == NULL                  ? hl_win_bad()
-             : !hl_is_address(win_name) ? hl_win_null("win_name")
-                                        : hl_handle_name_set(&w->name, win_name, MPI_MAX_OBJECT_NAME);
-    return hl_win_end(win, "MPI_Win_set_name", rc);
-}
-
 HL_API(MPI_Win_get_name);
 int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
 {
@@ -70,44 +48,52 @@ int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, M
     return MPI_SUCCESS;
 }
 
-HL_API(MPI_Win_set_errhandler);
-int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
+static int give_group(const struct hl_win *w, MPI_Group *group)
 {
-    struct hl_win *w = hl_win_of(win);
-    struct hl_errh *e = hl_errh_of(errhandler);
-    int rc = w == NULL ? hl_win_bad() : 0;
-    if (rc == 0) {
-        rc = e == NULL ? hl_err_say_none(HL_ERR_ERRHANDLER, "error handler", errhandler)
-                       : hl_errh_set(&w->errh, HL_ERRH_WIN, e);
+    if (!hl_is_address(group)) {
+        return hl_win_null("group");
     }
-    return hl_win_end(win, "MPI_Win_set_errhandler", rc);
+    hl_group_ref(w->comm->group);
+    *group = hl_group_give(w->comm->group);
+    return 0;
 }
 
-HL_API(MPI_Win_get_errhandler);
-int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
+static int set_name(struct hl_win *w, const char *name)
 {
-    struct hl_win *w = hl_win_of(win);
-    if (w == NULL || !hl_is_address(errhandler)) {
-        return hl_win_raise(w, win, "MPI_Win_get_errhandler",
-                            w == NULL ? hl_win_bad() : hl_win_null("errhandler"));
-    }
-    *errhandler = hl_errh_give(hl_errh_get(&w->errh));
-    return MPI_SUCCESS;
+    return hl_is_address(name) ? hl_handle_name_set(&w->name, name, MPI_MAX_OBJECT_NAME)
+                               : hl_win_null("win_name");
 }
 
-HL_API(MPI_Win_call_errhandler);
-int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
+static int set_errh(struct hl_win *w, MPI_Errhandler handler)
 {
-    struct hl_win *w = hl_win_of(win);
-    if (w == NULL) {
-        return hl_win_raise(w, win, "MPI_Win_call_errhandler", hl_win_bad());
+    struct hl_errh *e = hl_errh_of(handler);
+    return e == NULL ? hl_err_say_none(HL_ERR_ERRHANDLER, "error handler", handler)
+                     : hl_errh_set(&w->errh, HL_ERRH_WIN, e);
+}
+
+static int give_errh(struct hl_win *w, MPI_Errhandler *handler)
+{
+    if (!hl_is_address(handler)) {
+        return hl_win_null("errhandler");
     }
+    *handler = hl_errh_give(hl_errh_get(&w->errh));
+    return 0;
+}
+
+static int call_errh(struct hl_win *w, MPI_Win win, int errorcode)
+{
     char what[MPI_MAX_OBJECT_NAME + 16];
     hl_win_words(w, what, sizeof what);
     hl_errh_call(&(struct hl_errh_site){&w->errh, HL_ERRH_WIN, &win, what}, "MPI_Win_call_errhandler",
                  errorcode);
-    return MPI_SUCCESS;
+    return 0;
 }
+
+HL_CALL_WIN(MPI_Win_get_group, (MPI_Win win, MPI_Group *group), give_group(w, group))
+HL_CALL_WIN(MPI_Win_set_name, (MPI_Win win, const char *win_name), set_name(w, win_name))
+HL_CALL_WIN(MPI_Win_set_errhandler, (MPI_Win win, MPI_Errhandler errhandler), set_errh(w, errhandler))
+HL_CALL_WIN(MPI_Win_get_errhandler, (MPI_Win win, MPI_Errhandler *errhandler), give_errh(w, errhandler))
+HL_CALL_WIN(MPI_Win_call_errhandler, (MPI_Win win, int errorcode), call_errh(w, win, errorcode))
 
 struct answer {
     MPI_Aint size, unit;

@@ -44,7 +44,7 @@ def rows(root, build):
         if not path.startswith(FOLDERS) or not path.endswith(".c"):
             continue
         with open(os.path.join(root, path), encoding="utf-8") as f:
-            if not re.search(r"\bHL_(API|SHMEM_API)\(", f.read()):
+            if not re.search(r"\bHL_(API|SHMEM_API|SHMEM_CALL|CALL_\w+)\(", f.read()):
                 continue
         name, line = path, 0
         for text in preprocessed(entry).split("\n"):
