@@ -54,10 +54,7 @@ static int bsend_init(const char *func, const struct hl_api_p2p *a, MPI_Request 
             hl_comm_ref(c);
         }
     }
-    if (err == 0) {
-        *request = hl_req_handle(r);
-    }
-    return hl_api_leave(c, func, err);
+    return hl_api_leave_started(c, func, err, r, request);
 }
 
 /* One row for each type of the count. */

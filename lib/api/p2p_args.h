@@ -14,6 +14,16 @@ struct hl_api_p2p {
     MPI_Comm comm;
 };
 
+/* The end of a call that gives the request `r`, if `err` is 0. */
+HL_INLINE int hl_api_leave_started(struct hl_comm *c, const char *func, int err, struct hl_req *r,
+                                   MPI_Request *request)
+{
+    if (err == 0) {
+        *request = hl_req_handle(r);
+    }
+    return hl_api_leave(c, func, err);
+}
+
 /* Writes the status of a communication with MPI_PROC_NULL. */
 HL_INLINE void hl_api_nobody_status(MPI_Status *status)
 {

@@ -34,10 +34,7 @@ static int psend_init(const char *func, const struct hl_api_p2p *a, int partitio
         s.ctx = c->ctx + HL_PLANE_PART;
         err = hl_part_send_init(&s, partitions, hl_comm_ctx_new(), &r);
     }
-    if (err == 0) {
-        *request = hl_req_handle(r);
-    }
-    return hl_api_leave(c, func, err);
+    return hl_api_leave_started(c, func, err, r, request);
 }
 
 static int precv_init(const char *func, const struct hl_api_p2p *a, int partitions, MPI_Info info,
@@ -58,10 +55,7 @@ static int precv_init(const char *func, const struct hl_api_p2p *a, int partitio
         v.ctx = c->ctx + HL_PLANE_PART;
         err = hl_part_recv_init(&v, partitions, &r);
     }
-    if (err == 0) {
-        *request = hl_req_handle(r);
-    }
-    return hl_api_leave(c, func, err);
+    return hl_api_leave_started(c, func, err, r, request);
 }
 
 /* In the standard the names without _c already have MPI_Count (4.2.1); the header of its ABI has names with

@@ -16,10 +16,7 @@ static int send_init(const char *func, const struct hl_api_p2p *a, enum hl_send_
     if (err == 0) {
         err = nobody ? hl_match_nobody_init(HL_REQ_SEND, c->ctx, &r) : hl_match_send_init(&s, &r);
     }
-    if (err == 0) {
-        *request = hl_req_handle(r);
-    }
-    return hl_api_leave(c, func, err);
+    return hl_api_leave_started(c, func, err, r, request);
 }
 
 static int recv_init(const char *func, const struct hl_api_p2p *a, MPI_Request *request)
@@ -35,10 +32,7 @@ static int recv_init(const char *func, const struct hl_api_p2p *a, MPI_Request *
     if (err == 0) {
         err = nobody ? hl_match_nobody_init(HL_REQ_RECV, c->ctx, &r) : hl_match_recv_init(&v, &r);
     }
-    if (err == 0) {
-        *request = hl_req_handle(r);
-    }
-    return hl_api_leave(c, func, err);
+    return hl_api_leave_started(c, func, err, r, request);
 }
 
 /* One row for each function: name, type of the count, mode. */

@@ -78,10 +78,7 @@ static int start_section_send(const char *func, const struct hl_api_p2p *a, cons
         err = hl_match_isend(&hl_match_self, &s, &r);
         hl_section_end(&room);
     }
-    if (err == 0) {
-        *request = hl_req_handle(r);
-    }
-    return hl_api_leave(c, func, err);
+    return hl_api_leave_started(c, func, err, r, request);
 }
 
 static int start_section_recv(const char *func, const struct hl_api_p2p *a, const MPIX_Section *section,
@@ -100,10 +97,7 @@ static int start_section_recv(const char *func, const struct hl_api_p2p *a, cons
         err = hl_match_irecv(&hl_match_self, &v, &r);
         hl_section_end(&room);
     }
-    if (err == 0) {
-        *request = hl_req_handle(r);
-    }
-    return hl_api_leave(c, func, err);
+    return hl_api_leave_started(c, func, err, r, request);
 }
 
 HL_API(MPIX_Send_section);

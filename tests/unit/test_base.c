@@ -103,6 +103,39 @@ START_TEST(the_place_freed_longest_ago_is_reused_first)
 }
 END_TEST
 
+START_TEST(a_name_is_cut_where_it_is_set_and_where_it_is_read)
+{
+    char *slot = NULL, out[8];
+    hl_handle_name_get(&slot, NULL, out, sizeof out);
+    ck_assert_str_eq(out, "");
+    hl_handle_name_get(&slot, "otherwise", out, sizeof out);
+    ck_assert_str_eq(out, "otherwi");
+    ck_assert_int_eq(hl_handle_name_set(&slot, "a first name", 6), 0);
+    hl_handle_name_get(&slot, "otherwise", out, sizeof out);
+    ck_assert_str_eq(out, "a fir");
+    ck_assert_int_eq(hl_handle_name_set(&slot, "", 6), 0);
+    hl_handle_name_get(&slot, "otherwise", out, sizeof out);
+    ck_assert_str_eq(out, "");
+    free(slot);
+}
+END_TEST
+
+START_TEST(an_array_grows_before_it_is_full)
+{
+    int *rows = NULL;
+    size_t room = 0;
+    for (int i = 0; i < 1000; i++) {
+        ck_assert(hl_grow(&rows, (size_t)i, &room, sizeof *rows));
+        ck_assert_uint_gt(room, (size_t)i);
+        rows[i] = i;
+    }
+    for (int i = 0; i < 1000; i++) {
+        ck_assert_int_eq(rows[i], i);
+    }
+    free(rows);
+}
+END_TEST
+
 /* The guards on both sides stay, whatever the place in the line. */
 START_TEST(a_copy_past_the_caches_is_a_copy)
 {
@@ -250,6 +283,8 @@ static Suite *base_suite(void)
     tcase_add_test(c, handles_of_any_bit_pattern_are_judged);
     tcase_add_test(c, ranges_grow_from_their_begin);
     tcase_add_test(c, the_place_freed_longest_ago_is_reused_first);
+    tcase_add_test(c, a_name_is_cut_where_it_is_set_and_where_it_is_read);
+    tcase_add_test(c, an_array_grows_before_it_is_full);
     tcase_add_test(c, a_copy_past_the_caches_is_a_copy);
     tcase_add_test(c, copies_go_past_the_caches_after_two_slow_ones_and_come_back);
     tcase_add_test(c, a_trial_begins_with_copies_that_are_not_timed);
