@@ -128,19 +128,8 @@ int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[
     return hl_api_leave(c, "MPI_Cart_map", err);
 }
 
-HL_API(MPI_Cartdim_get);
-int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
-{
-    struct hl_comm *c;
-    const struct hl_shape *cart;
-    int err = hl_api_enter(hl_api_get_shape(comm, MPI_CART, &c, &cart));
-
-    err = err == 0 ? hl_api_check_out(ndims, "ndims") : err;
-    if (err == 0) {
-        *ndims = cart->ndims;
-    }
-    return hl_api_leave(c, "MPI_Cartdim_get", err);
-}
+HL_CALL_SHAPE(MPI_Cartdim_get, (MPI_Comm comm, int *ndims), MPI_CART, 0,
+              hl_api_give(ndims, "ndims", s->ndims))
 
 HL_API(MPI_Cart_get);
 int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])

@@ -67,21 +67,8 @@ int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[
     return hl_api_leave(c, "MPI_Graph_map", err);
 }
 
-HL_API(MPI_Graphdims_get);
-int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
-{
-    struct hl_comm *c;
-    const struct hl_shape *graph;
-    int err = hl_api_enter(hl_api_get_shape(comm, MPI_GRAPH, &c, &graph));
-
-    err = err == 0 ? hl_api_check_out(nnodes, "nnodes") : err;
-    err = err == 0 ? hl_api_check_out(nedges, "nedges") : err;
-    if (err == 0) {
-        *nnodes = graph->nnodes;
-        *nedges = graph->nedges;
-    }
-    return hl_api_leave(c, "MPI_Graphdims_get", err);
-}
+HL_CALL_SHAPE(MPI_Graphdims_get, (MPI_Comm comm, int *nnodes, int *nedges), MPI_GRAPH,
+              hl_api_give(nnodes, "nnodes", s->nnodes), hl_api_give(nedges, "nedges", s->nedges))
 
 /* Copies the first `most` of n numbers. */
 static void copy_first(int *to, int most, const int *from, int n)
@@ -109,21 +96,9 @@ int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int ed
     return hl_api_leave(c, "MPI_Graph_get", err);
 }
 
-HL_API(MPI_Graph_neighbors_count);
-int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
-{
-    struct hl_comm *c;
-    const struct hl_shape *graph;
-    const int *first;
-    int err = hl_api_enter(hl_api_get_shape(comm, MPI_GRAPH, &c, &graph));
-
-    err = err == 0 ? hl_api_check_member(c, rank) : err;
-    err = err == 0 ? hl_api_check_out(nneighbors, "nneighbors") : err;
-    if (err == 0) {
-        *nneighbors = hl_shape_neighbours(graph, rank, &first);
-    }
-    return hl_api_leave(c, "MPI_Graph_neighbors_count", err);
-}
+HL_CALL_SHAPE(MPI_Graph_neighbors_count, (MPI_Comm comm, int rank, int *nneighbors), MPI_GRAPH,
+              hl_api_check_member(c, rank),
+              hl_api_give(nneighbors, "nneighbors", hl_shape_neighbours(s, rank, &(const int *){NULL})))
 
 HL_API(MPI_Graph_neighbors);
 int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
@@ -383,23 +358,16 @@ int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const 
     return hl_api_give_shaped(c, "MPI_Dist_graph_create", err, made, shape, comm_dist_graph);
 }
 
-HL_API(MPI_Dist_graph_neighbors_count);
-int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
+static int give_degrees(const struct hl_shape *s, int *indegree, int *outdegree, int *weighted)
 {
-    struct hl_comm *c;
-    const struct hl_shape *graph;
-    int err = hl_api_enter(hl_api_get_shape(comm, MPI_DIST_GRAPH, &c, &graph));
+    int err = hl_api_give(indegree, "indegree", s->n_in);
 
-    err = err == 0 ? hl_api_check_out(indegree, "indegree") : err;
-    err = err == 0 ? hl_api_check_out(outdegree, "outdegree") : err;
-    err = err == 0 ? hl_api_check_out(weighted, "weighted") : err;
-    if (err == 0) {
-        *indegree = graph->n_in;
-        *outdegree = graph->n_out;
-        *weighted = graph->weighted;
-    }
-    return hl_api_leave(c, "MPI_Dist_graph_neighbors_count", err);
+    err = err == 0 ? hl_api_give(outdegree, "outdegree", s->n_out) : err;
+    return err == 0 ? hl_api_give(weighted, "weighted", s->weighted) : err;
 }
+
+HL_CALL_SHAPE(MPI_Dist_graph_neighbors_count, (MPI_Comm comm, int *indegree, int *outdegree, int *weighted),
+              MPI_DIST_GRAPH, 0, give_degrees(s, indegree, outdegree, weighted))
 
 /* Has the graph weights, and does the user want them? */
 static bool gives_weights(const struct hl_shape *graph, const int *to)

@@ -8,6 +8,11 @@
 /* The communicator and its topology, which must be of `kind`. HL_ERR_COMM, HL_ERR_TOPOLOGY. */
 int hl_api_get_shape(MPI_Comm comm, int kind, struct hl_comm **c, const struct hl_shape **shape);
 
+/* A row that makes a function (HL_CALL in args.h), which sees also the topology `s` of `comm`. */
+#define HL_CALL_SHAPE(name, params, kind, check, what)                                                       \
+    HL_CALL(name, params, struct hl_comm *c; const struct hl_shape *s, hl_api_get_shape(comm, kind, &c, &s), \
+                                             check, what, hl_api_leave(c, #name, err))
+
 /* Makes a communicator of the first `n` ranks (NULL on the others). Collective over `c`. `wrong`: 0 or the
  * error that this rank has found: all ranks then get an error. */
 int hl_api_first_ranks(struct hl_comm *c, int wrong, int64_t n, struct hl_comm **made);

@@ -230,36 +230,24 @@ int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
     return hl_api_end(NULL, "MPI_Type_match_size", err);
 }
 
-static int f90(const char *func, int class_, int p, int r, MPI_Datatype *newtype)
+static int make_f90(int class_, int p, int r, MPI_Datatype *newtype)
 {
     struct hl_type *made;
-    int err = hl_api_enter(hl_api_check_open());
+    int err = hl_api_check_out(newtype, "newtype");
 
-    err = err == 0 ? hl_api_check_out(newtype, "newtype") : err;
     err = err == 0 ? hl_type_make_f90(class_, p, r, &made) : err;
     if (err == 0) {
         *newtype = made->handle;
     }
-    return hl_api_leave(NULL, func, err);
+    return err;
 }
 
-HL_API(MPI_Type_create_f90_real);
-int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
-{
-    return f90("MPI_Type_create_f90_real", MPI_TYPECLASS_REAL, p, r, newtype);
-}
-
-HL_API(MPI_Type_create_f90_complex);
-int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
-{
-    return f90("MPI_Type_create_f90_complex", MPI_TYPECLASS_COMPLEX, p, r, newtype);
-}
-
-HL_API(MPI_Type_create_f90_integer);
-int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
-{
-    return f90("MPI_Type_create_f90_integer", MPI_TYPECLASS_INTEGER, r, 0, newtype);
-}
+HL_CALL_PLAIN(MPI_Type_create_f90_real, (int p, int r, MPI_Datatype *newtype), hl_api_check_open(),
+              make_f90(MPI_TYPECLASS_REAL, p, r, newtype))
+HL_CALL_PLAIN(MPI_Type_create_f90_complex, (int p, int r, MPI_Datatype *newtype), hl_api_check_open(),
+              make_f90(MPI_TYPECLASS_COMPLEX, p, r, newtype))
+HL_CALL_PLAIN(MPI_Type_create_f90_integer, (int r, MPI_Datatype *newtype), hl_api_check_open(),
+              make_f90(MPI_TYPECLASS_INTEGER, r, 0, newtype))
 
 HL_API(MPI_Type_get_value_index);
 int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type, MPI_Datatype *pair_type)

@@ -138,7 +138,7 @@ void hl_build_swap(struct hl_sched *s, const struct hl_coll_call *c, struct hl_d
 void hl_build_agree(struct hl_sched *s, const struct hl_coll_call *c, void *both, size_t half);
 
 /* A part that several builders use. Reduces `count` elements of every rank's `o->mine` to rank 0, in rank
- * order; on rank 0 the result is then at o->mine. The memory at `o->mine` is written only if `writable`. */
-void hl_build_part_reduce(struct hl_sched *s, struct hl_operand *o, int64_t count, bool writable);
+ * order; on rank 0 the result is then at o->mine. The memory that o->mine was is only read. */
+void hl_build_part_reduce(struct hl_sched *s, struct hl_operand *o, int64_t count);
 
 #endif

@@ -11,7 +11,7 @@ static void load_operand(struct hl_sched *s, struct hl_operand *o, void *room, i
     o->mine = room;
 }
 
-void hl_build_part_reduce(struct hl_sched *s, struct hl_operand *o, int64_t count, bool writable)
+void hl_build_part_reduce(struct hl_sched *s, struct hl_operand *o, int64_t count)
 {
     int size = s->comm->size, rank = s->comm->rank;
     struct hl_type *type = s->reducer.type;
@@ -27,12 +27,11 @@ void hl_build_part_reduce(struct hl_sched *s, struct hl_operand *o, int64_t coun
         }
         if (!has_room) {
             o->other = hl_sched_room(s, count, type);
-            has_room = true;
         }
         hl_sched_recv(s, rank + far, hl_data(o->other, count, type));
-        if (!writable) {
+        if (!has_room) {
             load_operand(s, o, hl_sched_room(s, count, type), count);
-            writable = true;
+            has_room = true;
         }
         hl_sched_wait(s);
         hl_sched_combine(s, o, count, true);
@@ -78,7 +77,7 @@ static void reduce_ordered(struct hl_sched *s, const struct hl_coll_call *c)
     struct hl_data result = hl_data(c->recv.buf, c->recv.count, c->recv.type);
     struct hl_operand o = {.mine = rank == c->root ? (void *)(uintptr_t)hl_coll_operand(c) : c->send.buf};
 
-    hl_build_part_reduce(s, &o, c->recv.count, false);
+    hl_build_part_reduce(s, &o, c->recv.count);
     struct hl_data there = hl_data(o.mine, c->recv.count, c->recv.type);
     if (rank == c->root && rank != 0) {
         hl_sched_wait(s); /* in place, the result arrives where the operand left from */

@@ -164,7 +164,7 @@ void hl_build_reduce_scatter_tree(struct hl_sched *s, const struct hl_coll_call 
     if (first == NULL || first[size] == 0) {
         return;
     }
-    hl_build_part_reduce(s, &o, first[size], false);
+    hl_build_part_reduce(s, &o, first[size]);
     hl_sched_wait(s);
     if (rank != 0) {
         struct hl_data in = hl_data(NULL, first[last] - first[rank], type);

@@ -48,14 +48,14 @@ static void give_thread_pool(void *arg)
     hl_mutex_unlock(&lock);
 }
 
-static void make_static(size_t index, int source, int tag)
+static void make_static(size_t index, int source)
 {
     struct hl_req *r = (struct hl_req *)(void *)hl_req_base + index;
     r->kind = HL_KIND_REQ;
     hl_req_mark(r, HL_REQ_STATIC);
     r->what = HL_REQ_SEND;
     r->source = source;
-    r->tag = tag;
+    r->tag = MPI_ANY_TAG;
     hl_a32_store_release(&r->state, HL_REQ_DONE); /* release: no partner, the lock publishes it */
 }
 
@@ -71,8 +71,8 @@ static bool reserve_requests(void) HL_REQUIRES(lock)
     }
     hl_req_base = range.base;
     hl_req_range = range.len;
-    make_static(0, MPI_ANY_SOURCE, MPI_ANY_TAG);
-    make_static(1, MPI_PROC_NULL, MPI_ANY_TAG);
+    make_static(0, MPI_ANY_SOURCE);
+    make_static(1, MPI_PROC_NULL);
     used = STATICS * sizeof(struct hl_req);
     return true;
 }
