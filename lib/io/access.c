@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "access.h"
 #include "cause.h"
@@ -106,11 +107,8 @@ int hl_io_plan(struct hl_file *f, const struct hl_io_call *c, struct hl_io_job *
 static int set_lock(struct hl_file *f, short type, int64_t first, int64_t len)
 {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = first, .l_len = len};
-    int rc;
+    int rc = TEMP_FAILURE_RETRY(fcntl(f->fd, F_OFD_SETLKW, &lock));
 
-    do {
-        rc = fcntl(f->fd, F_OFD_SETLKW, &lock);
-    } while (rc != 0 && errno == EINTR);
     return rc == 0 ? 0 : hl_io_refused("locking a range", f->name, errno);
 }
 

@@ -108,12 +108,7 @@ struct file_making {
 
 static int open_by_flags(const struct hl_file *f, int flags, const struct hl_info *info)
 {
-    int fd;
-
-    do {
-        fd = open(f->name, flags | O_CLOEXEC | O_NOCTTY, permissions(info));
-    } while (fd < 0 && errno == EINTR);
-    return fd;
+    return (int)TEMP_FAILURE_RETRY(open(f->name, flags | O_CLOEXEC | O_NOCTTY, permissions(info)));
 }
 
 /* Makes the file, or opens that which is there. Who makes a file may write to it, but the other ranks, which

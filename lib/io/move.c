@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cause.h"
 #include "err.h"
@@ -109,14 +110,11 @@ static struct iovec *skip(struct iovec *piece, struct iovec *end, size_t n)
 /* One system call: returns the bytes that it moved, or a negative errno. */
 static ssize_t call_system(const struct hl_io_move *m, const struct iovec *piece, int n, int64_t place)
 {
-    ssize_t moved;
-
     if (m->write && place >= m->file->most) {
         return -EFBIG; /* there the system would send a signal that ends the process */
     }
-    do {
-        moved = m->write ? pwritev(m->file->fd, piece, n, place) : preadv(m->file->fd, piece, n, place);
-    } while (moved < 0 && errno == EINTR);
+    ssize_t moved = TEMP_FAILURE_RETRY(m->write ? pwritev(m->file->fd, piece, n, place)
+                                                : preadv(m->file->fd, piece, n, place));
     if (moved == 0 && m->write) {
         return -EIO;
     }

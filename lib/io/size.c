@@ -58,12 +58,7 @@ static int change_size(struct hl_file *f, int64_t size, int (*change)(int fd, in
 
 static int truncate_to(int fd, int64_t size)
 {
-    int rc;
-
-    do {
-        rc = ftruncate(fd, size);
-    } while (rc != 0 && errno == EINTR);
-    return rc == 0 ? 0 : errno;
+    return TEMP_FAILURE_RETRY(ftruncate(fd, size)) == 0 ? 0 : errno;
 }
 
 #define ZEROS ((int64_t)1 << 20)
@@ -113,14 +108,12 @@ int hl_file_preallocate(struct hl_file *f, int64_t size)
 
 int hl_file_sync(struct hl_file *f)
 {
-    int rc, err = hl_file_check_split(f);
+    int err = hl_file_check_split(f);
 
     if (err != 0) {
         return hl_io_agree(f->comm, err);
     }
-    do {
-        rc = fsync(f->fd);
-    } while (rc != 0 && errno == EINTR);
+    int rc = TEMP_FAILURE_RETRY(fsync(f->fd));
     /* For pipes, terminals and such files there is nothing to sync. */
     return hl_io_agree(
         f->comm, rc != 0 && errno != EINVAL && errno != EROFS ? hl_io_refused("syncing", f->name, errno) : 0);

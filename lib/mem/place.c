@@ -19,6 +19,7 @@
 #include <numa.h>
 #include <numaif.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NODE_BITS (8 * sizeof(uint64_t) + 1) /* the kernel reads one bit less */
 #define KERNEL_NODES_MOST 4096
@@ -96,10 +97,8 @@ bool hl_place_has_policy(void)
 
 static int file_take(const struct hl_seg *seg, size_t off, size_t len)
 {
-    int rc;
-    do {
-        rc = hl_sys.fallocate(seg->fd, FALLOC_FL_KEEP_SIZE, (off_t)(seg->file_off + off), (off_t)len);
-    } while (rc != 0 && errno == EINTR);
+    int rc = TEMP_FAILURE_RETRY(
+        hl_sys.fallocate(seg->fd, FALLOC_FL_KEEP_SIZE, (off_t)(seg->file_off + off), (off_t)len));
     return rc == 0 ? 0 : errno;
 }
 

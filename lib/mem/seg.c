@@ -177,10 +177,7 @@ void hl_mem_unmap_peer(char *base, size_t len, bool reserved)
 /* Takes the pages of [off, off + len). Returns 0 or errno. */
 static int fill_pages(const struct hl_seg *seg, size_t off, size_t len)
 {
-    int rc;
-    do {
-        rc = hl_sys.madvise(seg->base + off, len, MADV_POPULATE_WRITE);
-    } while (rc != 0 && errno == EINTR);
+    int rc = TEMP_FAILURE_RETRY(hl_sys.madvise(seg->base + off, len, MADV_POPULATE_WRITE));
     if (rc == 0 || (errno != EINVAL && errno != EPERM && errno != ENOSYS)) {
         return rc == 0 ? 0 : errno;
     }
