@@ -184,8 +184,9 @@ int hl_mem_share(uint64_t id, struct hl_mem_shared *out);
  * file is shorter; a reserved range stays reserved then. */
 int hl_mem_map_peer(int fd, size_t off, size_t len, void *at, char **base);
 
-/* Unmaps what hl_mem_map_peer has mapped. `reserved`: `at` was given, and the range is reserved again. */
-void hl_mem_unmap_peer(char *base, size_t len, bool reserved);
+/* Unmaps what hl_mem_map_peer has mapped. `reserved`: `at` was given; the range is reserved again in the same
+ * call, so that no other mapping can get in. */
+void hl_mem_unmap(char *base, size_t len, bool reserved);
 
 /* Calls `born` for every living segment now and for each new one (before anybody can find it), and `dying`
  * before a segment's memory goes. Both run under mem's lock, so they must not call hl_mem_alloc or

@@ -74,7 +74,7 @@ static void drop_record(struct record **at)
     struct record *r = *at;
     *at = r->next;
     if (r->base != NULL) {
-        hl_mem_unmap_peer(r->base, r->len, r->at != NULL);
+        hl_mem_unmap(r->base, r->len, r->at != NULL);
     }
     free(r);
 }

@@ -117,9 +117,7 @@ void hl_mem_dump(struct hl_seg *seg, size_t end)
     }
 }
 
-/* Unmaps the range. A reserved one is reserved again in the same call, so that no other mapping can get
- * in. */
-static void unmap_range(char *base, size_t len, bool reserved)
+void hl_mem_unmap(char *base, size_t len, bool reserved)
 {
     if (!reserved) {
         hl_sys.munmap(base, len);
@@ -146,7 +144,7 @@ static int map_file(struct hl_seg *seg, size_t align)
     if (hl_sys.mmap(base, seg->len, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, seg->fd,
                     (off_t)seg->file_off) == MAP_FAILED) {
         rc = hl_bounds_refuse_map(seg->len);
-        unmap_range(base, seg->len, seg->reserved);
+        hl_mem_unmap(base, seg->len, seg->reserved);
         return rc;
     }
     seg->base = base;
@@ -167,11 +165,6 @@ int hl_mem_map_peer(int fd, size_t off, size_t len, void *at, char **base)
         hl_mem_dump(&seg, 0); /* it is in the core files of its owner */
     }
     return rc;
-}
-
-void hl_mem_unmap_peer(char *base, size_t len, bool reserved)
-{
-    unmap_range(base, len, reserved);
 }
 
 /* Takes the pages of [off, off + len). Returns 0 or errno. */
@@ -321,7 +314,7 @@ int hl_seg_make(struct hl_seg *seg, size_t len, size_t align, enum hl_seg_take t
     if (rc == 0 && e == 0) {
         return 0;
     }
-    unmap_range(seg->base, seg->len, seg->reserved);
+    hl_mem_unmap(seg->base, seg->len, seg->reserved);
     seg->base = NULL;
 close_file:
     close(seg->fd);
@@ -331,7 +324,7 @@ close_file:
 
 void hl_seg_unmake(struct hl_seg *seg)
 {
-    unmap_range(seg->base, seg->len, seg->reserved);
+    hl_mem_unmap(seg->base, seg->len, seg->reserved);
     close(seg->fd);
     seg->base = NULL;
     seg->fd = -1;

@@ -67,7 +67,7 @@ START_TEST(a_slice_behaves_as_an_arena)
     ck_assert_int_eq(hl_mem_share(p.seg->id, &shared), 0);
     ck_assert_int_eq(hl_mem_map_peer(shared.fd, shared.off, shared.len, NULL, &again), 0);
     ck_assert_int_eq(again[p.off + len - 1], 7);
-    hl_mem_unmap_peer(again, shared.len, false);
+    hl_mem_unmap(again, shared.len, false);
     close(shared.fd);
     hl_mem_free(&p);
     ck_assert_int_eq(fstat(fd, &after), 0);

@@ -40,7 +40,7 @@ START_TEST(a_piece_lies_where_its_range_was_reserved)
         ck_assert_ptr_eq(other, base);
         other[9] = 9;
         ck_assert_int_eq(base[at + 9], 9);
-        hl_mem_unmap_peer(other, p.seg->len, true);
+        hl_mem_unmap(other, p.seg->len, true);
         ck_assert(is_reserved(base, at));
         ck_assert_int_eq(base[at + 9], 9);
         hl_mem_free(&p);

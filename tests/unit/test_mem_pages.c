@@ -255,7 +255,7 @@ START_TEST(huge_pages_are_really_huge)
         char *peer;
         ck_assert_int_eq(hl_mem_map_peer(p.seg->fd, 0, p.seg->len, NULL, &peer), 0);
         ck_assert_int_eq(peer[6 * M - 1], 1);
-        hl_mem_unmap_peer(peer, p.seg->len, false);
+        hl_mem_unmap(peer, p.seg->len, false);
         hl_mem_free(&p);
         ck_assert_int_eq(pool_free(2 * M), POOL);
     }
