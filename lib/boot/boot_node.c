@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -297,32 +296,23 @@ static bool is_sound_list(const int *world, int n)
 static int follow_leader(void)
 {
     int rc = await_leader();
-    size_t cap = sizeof(struct node_hello) + sizeof(int) * (size_t)hl_job.size;
-    char *buf = malloc(cap);
+    size_t cap = sizeof(int) * (size_t)hl_job.size;
     struct node_hello h;
-    if (rc || !buf) {
-        free(buf);
+    int *world = malloc(cap);
+    struct iovec v[2] = {{&h, sizeof h}, {world, cap}};
+    struct msghdr msg = {.msg_iov = v, .msg_iovlen = 2};
+    if (rc || !world) {
+        free(world);
         return rc ? rc : hl_err_say(HL_ERR_NO_MEM, "no memory for the ranks of the node");
     }
-    ssize_t n = recv(node.meet, buf, cap, MSG_DONTWAIT);
-    if (n < (ssize_t)sizeof h) {
-        free(buf);
-        return 1;
-    }
-    memcpy(&h, buf, sizeof h);
-    if (h.nonce != hl_boot_node_nonce() || h.members < 2 ||
+    ssize_t n = recvmsg(node.meet, &msg, MSG_DONTWAIT);
+    if (n < (ssize_t)sizeof h || h.nonce != hl_boot_node_nonce() || h.members < 2 ||
         (size_t)n != sizeof h + sizeof(int) * (size_t)h.members) {
-        free(buf);
+        free(world);
         return 1;
     }
-    node.world = malloc(sizeof(int) * (size_t)h.members);
-    if (node.world) {
-        memcpy(node.world, buf + sizeof h, sizeof(int) * (size_t)h.members);
-    }
-    free(buf);
-    if (!node.world) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for the ranks of the node");
-    }
+    node.world = realloc(world, sizeof(int) * (size_t)h.members);
+    node.world = node.world ? node.world : world;
     if (!is_sound_list(node.world, h.members)) {
         return hl_err_say(HL_ERR_OTHER,
                           "the rank that leads this node has sent a list of %d ranks that is none",
@@ -373,35 +363,35 @@ int hl_boot_node_prove(const struct hl_boot_method *m, int clique)
     return hl_job_index_node();
 }
 
-/* Sends a member the board's size, with the descriptor unless it is -1. */
-static int pass(int to, size_t bytes, int fd)
+void hl_boot_node_attach(struct msghdr *m, union hl_boot_control *c, int fd)
 {
-    union {
-        char room[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } c = {.room = {0}};
-    uint64_t words[2] = {hl_boot_node_nonce(), bytes};
-    struct iovec v = {words, sizeof words};
-    struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};
     if (fd >= 0) {
-        m.msg_control = c.room;
-        m.msg_controllen = sizeof c.room;
-        struct cmsghdr *h = CMSG_FIRSTHDR(&m);
+        memset(c, 0, sizeof *c);
+        m->msg_control = c->room;
+        m->msg_controllen = sizeof c->room;
+        struct cmsghdr *h = CMSG_FIRSTHDR(m);
         h->cmsg_level = SOL_SOCKET;
         h->cmsg_type = SCM_RIGHTS;
         h->cmsg_len = CMSG_LEN(sizeof fd);
         memcpy(CMSG_DATA(h), &fd, sizeof fd);
     }
+}
+
+/* Sends a member the board's size, with the descriptor unless it is -1. */
+static int pass(int to, size_t bytes, int fd)
+{
+    union hl_boot_control c;
+    uint64_t words[2] = {hl_boot_node_nonce(), bytes};
+    struct iovec v = {words, sizeof words};
+    struct msghdr m = {.msg_iov = &v, .msg_iovlen = 1};
+    hl_boot_node_attach(&m, &c, fd);
     return sendmsg(to, &m, MSG_NOSIGNAL) == (ssize_t)sizeof words ? 0 : -1;
 }
 
 /* Receives the descriptor from the leader; *fd is -1 when the message came without one. */
 static int receive_fd(size_t bytes, int *fd)
 {
-    union {
-        char room[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } c;
+    union hl_boot_control c;
     uint64_t words[2];
     struct iovec v = {words, sizeof words};
     struct msghdr m = {

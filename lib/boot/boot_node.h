@@ -11,6 +11,8 @@
 #include "boot_kvs.h"
 #include "boot_method.h"
 
+#include <sys/socket.h>
+
 /* Finds the node group of this rank among the ranks of `clique` and sets hl_job.node_*. A rank that cannot
  * prove anything is a group of one, with a line in the log. `clique` -1: a group of one, without a fence.
  * Collective over the job: one fence. */
@@ -25,6 +27,13 @@ int hl_boot_keep_notice(int rank, int code);
  * another name from one that he has seen, and bind it first. */
 struct sockaddr_un;
 unsigned hl_boot_node_address(struct sockaddr_un *a, const char *what, int number);
+
+/* Lays descriptor `fd` at *m, whose control messages then are at *c. Nothing for -1. */
+union hl_boot_control {
+    char room[CMSG_SPACE(sizeof(int))];
+    struct cmsghdr align;
+};
+void hl_boot_node_attach(struct msghdr *m, union hl_boot_control *c, int fd);
 
 /* The number with which everything begins that is sent through these sockets. It is not the network's nonce:
  * anybody can bind the name of a dead rank, and read what is sent there until the death is known. */

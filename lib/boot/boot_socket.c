@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -108,10 +107,7 @@ static int send_patiently(const struct msghdr *m)
 
 int hl_boot_node_send(int node_rank, const void *msg, size_t len, int fd)
 {
-    union {
-        char room[CMSG_SPACE(sizeof(int))];
-        struct cmsghdr align;
-    } c = {.room = {0}};
+    union hl_boot_control c;
     struct sockaddr_un a;
     struct socket_head h = {hl_boot_node_nonce(), hl_job.node_rank, (uint32_t)len};
     struct iovec v[2] = {{&h, sizeof h}, {(void *)(uintptr_t)msg, len}};
@@ -121,15 +117,7 @@ int hl_boot_node_send(int node_rank, const void *msg, size_t len, int fd)
                           hl_job.node_size);
     }
     m.msg_namelen = hl_boot_node_address(&a, "rank", hl_job.node_world[node_rank]);
-    if (fd >= 0) {
-        m.msg_control = c.room;
-        m.msg_controllen = sizeof c.room;
-        struct cmsghdr *r = CMSG_FIRSTHDR(&m);
-        r->cmsg_level = SOL_SOCKET;
-        r->cmsg_type = SCM_RIGHTS;
-        r->cmsg_len = CMSG_LEN(sizeof fd);
-        memcpy(CMSG_DATA(r), &fd, sizeof fd);
-    }
+    hl_boot_node_attach(&m, &c, fd);
     int e = -send_patiently(&m);
     if (!e) {
         return 0;

@@ -260,6 +260,12 @@ static bool pmi1_offered(hl_boot_env_fn *env)
     return env("PMI_FD") != NULL;
 }
 
+static bool is_refused(void)
+{
+    int status;
+    return hl_pmi1_number(pmi.answer, "rc", &status) && status;
+}
+
 static int say_pmi_refused(const char *what)
 {
     char msg[128] = "";
@@ -272,12 +278,11 @@ static int shake_hands(struct hl_boot_job *job)
 {
     const char *a = pmi.answer;
     char hex[40];
-    int rc = ask("response_to_init", HANDSHAKE_MS, "cmd=init pmi_version=1 pmi_subversion=1\n"), status = 0,
-        on = 0;
+    int rc = ask("response_to_init", HANDSHAKE_MS, "cmd=init pmi_version=1 pmi_subversion=1\n"), on = 0;
     if (rc) {
         return rc;
     }
-    if (hl_pmi1_number(a, "rc", &status) && status) {
+    if (is_refused()) {
         return say_pmi_refused("init");
     }
     job->goes_on = hl_pmi1_number(a, "hotlane_goes_on", &on) && on != 0;
@@ -360,10 +365,9 @@ static int pmi1_init(hl_boot_env_fn *env, struct hl_boot_job *job)
 
 static int pmi1_put(const char *key, const char *value)
 {
-    int status = 0;
     pthread_mutex_lock(&pmi.turn);
     int rc = ask("put_result", -1, "cmd=put kvsname=%s key=%s value=%s\n", pmi.kvs, key, value);
-    if (!rc && hl_pmi1_number(pmi.answer, "rc", &status) && status) {
+    if (!rc && is_refused()) {
         rc = say_pmi_refused("a put");
     }
     pthread_mutex_unlock(&pmi.turn);
@@ -373,10 +377,9 @@ static int pmi1_put(const char *key, const char *value)
 static int pmi1_get(int rank, const char *key, char *value, size_t cap)
 {
     (void)rank;
-    int status = 0;
     pthread_mutex_lock(&pmi.turn);
     int rc = ask("get_result", -1, "cmd=get kvsname=%s key=%s\n", pmi.kvs, key);
-    if (!rc && hl_pmi1_number(pmi.answer, "rc", &status) && status) {
+    if (!rc && is_refused()) {
         rc = HL_ERR_FOUND_NONE;
     } else if (!rc && hl_pmi1_field(pmi.answer, "value", value, cap) < 0) {
         rc = hl_err_say(HL_ERR_OTHER, "the launcher's value of %s is missing or longer than %zu", key, cap);
@@ -388,7 +391,7 @@ static int pmi1_get(int rank, const char *key, char *value, size_t cap)
 static int pmi1_fence(int also, void (*serve)(void *), void *arg)
 {
     static const char line[] = "cmd=barrier_in\n";
-    int status = 0, rc = 0;
+    int rc = 0;
     pthread_mutex_lock(&pmi.turn);
     if (pmi.fd < 0 || pmi.gone) {
         rc = hl_err_say(HL_ERR_OTHER, "there is no launcher any more");
@@ -399,7 +402,7 @@ static int pmi1_fence(int also, void (*serve)(void *), void *arg)
     if (!rc) {
         rc = await_answer("barrier_out", -1, also, serve, arg);
     }
-    if (!rc && hl_pmi1_number(pmi.answer, "rc", &status) && status) {
+    if (!rc && is_refused()) {
         rc = hl_err_say(HL_ERR_PROC_ABORTED, "ranks of the job have died");
     }
     pthread_mutex_unlock(&pmi.turn);
@@ -470,13 +473,12 @@ static int pmi1_fini(void)
 /* Takes part again. A launcher that hangs up on a rank that had left refuses by that. */
 static int pmi1_again(void)
 {
-    int status = 0;
     struct hl_boot_job job;
     pthread_mutex_lock(&pmi.turn);
     pmi.fd = pmi.left;
     int rc = claim_socket(pmi.fd, &job);
     rc = rc ? rc : ask("response_to_init", HANDSHAKE_MS, "cmd=init pmi_version=1 pmi_subversion=1\n");
-    if (!rc && hl_pmi1_number(pmi.answer, "rc", &status) && status) {
+    if (!rc && is_refused()) {
         rc = say_pmi_refused("a rank that had left");
     }
     if (rc) {
