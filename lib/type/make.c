@@ -175,21 +175,27 @@ int hl_type_make_vector(int64_t count, int64_t blocklen, int64_t stride, bool in
     return finish_loops(&w, hl_loop_vec(count, stride, block), made);
 }
 
-/* Checks lengths, adds the rows' bounds. */
-static int indexed_rows(struct bounds *w, int64_t count, const int64_t *lens, int64_t blocklen,
-                        const int64_t *disp, const struct hl_type *old)
-{
-    int64_t extent = hl_type_extent(old);
+/* A type of rows: row i has lens[i] (NULL: blocklen) elements of types[i] (NULL: old). */
+struct type_rows {
+    int64_t count, blocklen;
+    const int64_t *lens, *disp;
+    const struct hl_type *old;
+    struct hl_type *const *types;
+};
 
-    for (int64_t i = 0; i < count; i++) {
-        int64_t n = lens != NULL ? lens[i] : blocklen, lo, hi;
+/* Checks lengths, adds the rows' bounds. */
+static int bounds_add_rows(struct bounds *w, const struct type_rows *r)
+{
+    for (int64_t i = 0; i < r->count; i++) {
+        int64_t n = r->lens != NULL ? r->lens[i] : r->blocklen, lo, hi;
+        const struct hl_type *t = r->types != NULL ? r->types[i] : r->old;
         if (n < 0) {
             return hl_err_say(HL_ERR_ARG, "block length %lld of block %lld is negative", (long long)n,
                               (long long)i);
         }
         if (n > 0) {
-            reach(n, extent, w, &lo, &hi);
-            bounds_add(w, old, n, add_bounded(disp[i], lo, w), add_bounded(disp[i], hi, w));
+            reach(n, hl_type_extent(t), w, &lo, &hi);
+            bounds_add(w, t, n, add_bounded(r->disp[i], lo, w), add_bounded(r->disp[i], hi, w));
         }
     }
     return w->overflow ? too_large() : 0;
@@ -212,7 +218,8 @@ int hl_type_make_indexed(int64_t count, const int64_t *lens, int64_t blocklen, c
         int64_t at = (lens != NULL ? lens[i] : blocklen) == 0 ? 0 : displs[i];
         disp[i] = in_bytes ? at : mul(at, hl_type_extent(old), &w);
     }
-    int err = indexed_rows(&w, count, lens, blocklen, disp, old);
+    struct type_rows rows = {.count = count, .blocklen = blocklen, .lens = lens, .disp = disp, .old = old};
+    int err = bounds_add_rows(&w, &rows);
     if (err == 0) {
         struct hl_loop *root =
             hl_loop_idx(count, disp, lens, blocklen, hl_type_extent(old), hl_loop_ref(old->root));
@@ -225,7 +232,7 @@ int hl_type_make_indexed(int64_t count, const int64_t *lens, int64_t blocklen, c
 /* Rounds the extent up to the alignment of the largest element, unless the upper bound is explicit. This is
  * done for structures only: the standard rounds all layouts (MPI 5.0, 5.1), and so does Open MPI, but MPICH
  * and Intel MPI do not; blocks at byte distances, which programs count in extents, would move. */
-static void round_extent(struct bounds *w)
+static int round_extent(struct bounds *w)
 {
     int64_t lb = w->has_lb ? w->marked_lb : w->lb;
     int64_t extent;
@@ -235,23 +242,6 @@ static void round_extent(struct bounds *w)
     if (!w->has_ub && over != 0) {
         w->ub = add_bounded(w->ub, w->align - over, w);
     }
-}
-
-static int struct_rows(struct bounds *w, int64_t count, const int64_t *lens, const int64_t *displs,
-                       struct hl_type *const types[])
-{
-    for (int64_t i = 0; i < count; i++) {
-        int64_t lo, hi;
-        if (lens[i] < 0) {
-            return hl_err_say(HL_ERR_ARG, "block length %lld of block %lld is negative", (long long)lens[i],
-                              (long long)i);
-        }
-        if (lens[i] > 0) {
-            reach(lens[i], hl_type_extent(types[i]), w, &lo, &hi);
-            bounds_add(w, types[i], lens[i], add_bounded(displs[i], lo, w), add_bounded(displs[i], hi, w));
-        }
-    }
-    round_extent(w);
     return w->overflow ? too_large() : 0;
 }
 
@@ -263,7 +253,9 @@ int hl_type_make_struct(int64_t count, const int64_t *lens, const int64_t *displ
     if (count < 0) {
         return hl_err_say(HL_ERR_COUNT, "count %lld is negative", (long long)count);
     }
-    int err = struct_rows(&w, count, lens, displs, types);
+    struct type_rows rows = {.count = count, .lens = lens, .disp = displs, .types = types};
+    int err = bounds_add_rows(&w, &rows);
+    err = err == 0 ? round_extent(&w) : err;
     if (err != 0) {
         return err;
     }
