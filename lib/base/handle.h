@@ -59,6 +59,24 @@ void hl_handle_forget(void);
  * lock, which `is` must not take; no handle ends meanwhile. Any thread; not for hot paths. */
 void *hl_handle_find(enum hl_kind kind, bool (*is)(const void *object, const void *arg), const void *arg);
 
+/* Count the references to an object that threads share. It begins with one. */
+HL_INLINE void hl_refs_begin(hl_a32 *refs)
+{
+    hl_a32_store_relaxed(refs, 1); /* relaxed: no other thread knows the object yet. */
+}
+
+HL_INLINE void hl_refs_add(hl_a32 *refs)
+{
+    hl_a32_add_relaxed(refs, 1); /* relaxed: the caller has a reference, a handle, or a lock around one. */
+}
+
+/* True: it was the last one, and the caller frees the object. */
+HL_INLINE bool hl_refs_drop(hl_a32 *refs)
+{
+    /* full: the last user sees the others' use before it frees; pairs with itself in other threads. */
+    return hl_a32_add_full(refs, UINT32_MAX) == 1;
+}
+
 /* Count the handles of one object that the user has: one more, or one less (false: the user has none). */
 HL_INLINE void hl_handles_give(hl_a32 *handles)
 {

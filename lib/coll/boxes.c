@@ -68,7 +68,7 @@ static struct hl_boxes *allocate_boxes(const struct hl_comm *comm)
     }
     b->epoch = HL_MAIL_FIRST - 1;
     b->ctx = comm->ctx;
-    hl_a32_store_relaxed(&b->refs, 1); /* relaxed: no other thread knows it */
+    hl_refs_begin(&b->refs);
     return b;
 }
 
@@ -203,8 +203,7 @@ int hl_boxes_make(struct hl_comm *comm, struct hl_boxes **made)
 
 void hl_boxes_drop(struct hl_boxes *b)
 {
-    /* full: the last owner sees what the other did; pairs with itself. */
-    if (b != NULL && hl_a32_add_full(&b->refs, UINT32_MAX) == 1) {
+    if (b != NULL && hl_refs_drop(&b->refs)) {
         hl_board_drop(b->board);
         give_budget(b->bytes);
         free(b->near_ranks);

@@ -144,14 +144,12 @@ uint64_t hl_comm_ctx_named(const struct hl_group *group, const char *string)
 
 void hl_comm_ref(struct hl_comm *c)
 {
-    /* relaxed: the caller holds a reference or a living handle. */
-    hl_a32_add_relaxed(&c->refs, 1);
+    hl_refs_add(&c->refs);
 }
 
 void hl_comm_unref(struct hl_comm *c)
 {
-    /* full: the last user sees the others' use before it frees; pairs with itself in other threads. */
-    if (hl_a32_add_full(&c->refs, UINT32_MAX) != 1) {
+    if (!hl_refs_drop(&c->refs)) {
         return;
     }
     for (int i = 0; i < HL_PARTS; i++) {

@@ -40,8 +40,7 @@ int hl_errh_make(enum hl_errh_sort sort, hl_errh_fn *fn, struct hl_errh **made)
     e->how = HL_ERRH_USER;
     e->sort = sort;
     e->fn = fn;
-    /* relaxed: no other thread knows it yet. */
-    hl_a32_store_relaxed(&e->refs, 1);
+    hl_refs_begin(&e->refs);
     *made = e;
     return 0;
 }
@@ -49,15 +48,13 @@ int hl_errh_make(enum hl_errh_sort sort, hl_errh_fn *fn, struct hl_errh **made)
 static void ref(struct hl_errh *e)
 {
     if (e->how == HL_ERRH_USER) {
-        /* relaxed: the caller holds a reference or the slots' lock. */
-        hl_a32_add_relaxed(&e->refs, 1);
+        hl_refs_add(&e->refs);
     }
 }
 
 void hl_errh_unref(struct hl_errh *e)
 {
-    /* full: every use comes before the end; pairs with the same subtraction of the others. */
-    if (e->how == HL_ERRH_USER && hl_a32_add_full(&e->refs, UINT32_MAX) == 1) {
+    if (e->how == HL_ERRH_USER && hl_refs_drop(&e->refs)) {
         hl_handle_free(e);
     }
 }

@@ -18,15 +18,13 @@ struct hl_group hl_group_empty = {
 void hl_group_ref(struct hl_group *g)
 {
     if (g != &hl_group_empty) {
-        /* relaxed: the caller holds a reference or a living handle. */
-        hl_a32_add_relaxed(&g->refs, 1);
+        hl_refs_add(&g->refs);
     }
 }
 
 void hl_group_unref(struct hl_group *g)
 {
-    /* full: the last user sees the others' use before it frees; pairs with itself in other threads. */
-    if (g == &hl_group_empty || hl_a32_add_full(&g->refs, UINT32_MAX) != 1) {
+    if (g == &hl_group_empty || !hl_refs_drop(&g->refs)) {
         return;
     }
     free(g->world);
@@ -58,7 +56,7 @@ static struct hl_group *new_group(int n)
         return NULL;
     }
     g->handle = (MPI_Group)(void *)g;
-    g->refs.v = 1;
+    hl_refs_begin(&g->refs);
     g->size = n;
     return g;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "err.h"
+#include "handle.h"
 
 /* Makes a shape with room for `n` ints behind it; NULL: no memory, the error was recorded. */
 static struct hl_shape *make_shape(int kind, int64_t n, int **room)
@@ -16,7 +17,7 @@ static struct hl_shape *make_shape(int kind, int64_t n, int **room)
         return NULL;
     }
     *room = (int *)(void *)(s + 1);
-    s->refs.v = 1;
+    hl_refs_begin(&s->refs);
     s->kind = kind;
     return s;
 }
@@ -41,14 +42,12 @@ static int *put_ints(int **room, const int *from, int64_t n)
 
 void hl_shape_ref(struct hl_shape *s)
 {
-    /* relaxed: the caller holds a reference. */
-    hl_a32_add_relaxed(&s->refs, 1);
+    hl_refs_add(&s->refs);
 }
 
 void hl_shape_unref(struct hl_shape *s)
 {
-    /* full: the last user frees after all others' reads; pairs with itself in other threads. */
-    if (s != NULL && hl_a32_add_full(&s->refs, UINT32_MAX) == 1) {
+    if (s != NULL && hl_refs_drop(&s->refs)) {
         free(s);
     }
 }

@@ -63,7 +63,7 @@ int hl_view_make(const struct hl_view_ask *ask, struct hl_view **made)
                           .tile = tile,
                           .unit = unit,
                           .apart = ask->writes || hl_view_is_ordered(tile, true)};
-    hl_a32_store_relaxed(&v->refs, 1); /* relaxed: no other thread knows it yet. */
+    hl_refs_begin(&v->refs);
     hl_type_ref(v->etype);
     hl_type_ref(v->filetype);
     *made = v;
@@ -72,13 +72,12 @@ int hl_view_make(const struct hl_view_ask *ask, struct hl_view **made)
 
 void hl_view_ref(struct hl_view *v)
 {
-    hl_a32_add_relaxed(&v->refs, 1); /* relaxed: the caller holds a reference or the file's lock. */
+    hl_refs_add(&v->refs);
 }
 
 void hl_view_unref(struct hl_view *v)
 {
-    /* full: every use comes before the end; pairs with the same subtraction of the others. */
-    if (hl_a32_add_full(&v->refs, UINT32_MAX) == 1) {
+    if (hl_refs_drop(&v->refs)) {
         hl_type_unref(v->etype);
         hl_type_unref(v->filetype);
         hl_type_unref(v->tile);

@@ -11,7 +11,7 @@ int hl_op_user_make(MPI_User_function *fn, MPI_User_function_c *fn_large, bool c
     if (op == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no handle left for an operation");
     }
-    op->refs.v = 1;
+    hl_refs_begin(&op->refs);
     op->fn = fn;
     op->fn_large = fn_large;
     op->commutes = commutes;
@@ -21,14 +21,12 @@ int hl_op_user_make(MPI_User_function *fn, MPI_User_function_c *fn_large, bool c
 
 void hl_op_user_ref(struct hl_op_user *op)
 {
-    /* relaxed: the caller holds a reference or a living handle. */
-    hl_a32_add_relaxed(&op->refs, 1);
+    hl_refs_add(&op->refs);
 }
 
 void hl_op_user_unref(struct hl_op_user *op)
 {
-    /* full: the last thread sees the others' use before it frees; pairs with itself in other threads. */
-    if (hl_a32_add_full(&op->refs, UINT32_MAX) == 1) {
+    if (hl_refs_drop(&op->refs)) {
         hl_handle_free(op);
     }
 }

@@ -7,16 +7,14 @@
 struct hl_loop *hl_loop_ref(struct hl_loop *l)
 {
     if (l != NULL && !l->fixed) {
-        /* relaxed: the caller holds a reference already. */
-        hl_a32_add_relaxed(&l->refs, 1);
+        hl_refs_add(&l->refs);
     }
     return l;
 }
 
 void hl_loop_unref(struct hl_loop *l)
 {
-    /* full: the last user's reads come before the free; pairs with the same subtraction of the others. */
-    if (l == NULL || l->fixed || hl_a32_add_full(&l->refs, UINT32_MAX) != 1) {
+    if (l == NULL || l->fixed || !hl_refs_drop(&l->refs)) {
         return;
     }
     hl_loop_unref(l->child);
@@ -40,8 +38,7 @@ static struct hl_loop *new_node(enum hl_loop_kind kind, int64_t rows)
     }
     l->kind = (uint8_t)kind;
     l->n = rows;
-    /* relaxed: no other thread sees the node yet. */
-    hl_a32_store_relaxed(&l->refs, 1);
+    hl_refs_begin(&l->refs);
     if (kind == HL_LOOP_IDX || kind == HL_LOOP_STRUCT) {
         l->disp = (int64_t *)(void *)(l + 1);
         l->before = l->disp + rows;

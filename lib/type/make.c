@@ -126,8 +126,7 @@ static int finish_loops(const struct bounds *w, struct hl_loop *root, struct hl_
     t->basic = root->size > 0 ? root->basic : HL_BASIC_MIXED;
     t->align = w->align;
     t->root = root;
-    /* relaxed: no other thread knows the handle yet. */
-    hl_a32_store_relaxed(&t->refs, 1);
+    hl_refs_begin(&t->refs);
     *made = t;
     return 0;
 }

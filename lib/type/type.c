@@ -26,8 +26,7 @@ int hl_type_commit(struct hl_type *t)
 /* Gives a reference back; true if it was the last. */
 static bool give_back_type(struct hl_type *t)
 {
-    /* full: every user's reads come before the destruction; pairs with the same subtraction of the others. */
-    return !t->predefined && hl_a32_add_full(&t->refs, UINT32_MAX) == 1;
+    return !t->predefined && hl_refs_drop(&t->refs);
 }
 
 /* Destroys the type, and puts the types it was made of on the list *dead if it was their last user. */

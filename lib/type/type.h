@@ -93,8 +93,7 @@ HL_INLINE int64_t hl_type_extent(const struct hl_type *t)
 HL_INLINE void hl_type_ref(struct hl_type *t)
 {
     if (!t->predefined) {
-        /* relaxed: the caller already holds a reference or a living handle. */
-        hl_a32_add_relaxed(&t->refs, 1);
+        hl_refs_add(&t->refs);
     }
 }
 
