@@ -98,12 +98,6 @@ static int acc_at(const struct acc_piece *p, const struct hl_target *t, int64_t 
     return hl_rpc_acc(&rpc);
 }
 
-static int straddles(const struct acc_piece *p, uint64_t addr)
-{
-    return hl_err_say(HL_ERR_RMA_RANGE, "an element at %#llx is in two regions that target %d has attached",
-                      (unsigned long long)addr, p->acc->m.target);
-}
-
 /* Does a piece of a dynamic window, region by region. */
 static int acc_attached(const struct acc_piece *p)
 {
@@ -116,7 +110,7 @@ static int acc_attached(const struct acc_piece *p)
         part.offset += (int64_t)(i * ext);
         rc = hl_dyn_find(m->win, m->target, (uint64_t)part.offset, &place);
         if (rc != 0 || place.len < size) {
-            return rc != 0 ? rc : straddles(p, (uint64_t)part.offset);
+            return rc != 0 ? rc : hl_dyn_straddles((uint64_t)part.offset, m->target);
         }
         k = hl_min_size(p->n - i, 1 + (place.len - size) / ext);
         part.origin = p->origin != NULL ? p->origin + i * ext : NULL;

@@ -89,8 +89,8 @@ int hl_cas_apply(const struct hl_acc *a, const struct hl_span *span, const void 
     struct hl_place place;
     if (w->dyn != NULL) {
         int rc = hl_dyn_find(w, a->m.target, (uint64_t)span->offset, &place);
-        if (rc != 0) {
-            return rc;
+        if (rc != 0 || place.len < hl_op_size(a->m.target_type->basic)) {
+            return rc != 0 ? rc : hl_dyn_straddles((uint64_t)span->offset, a->m.target);
         }
         t = place.t;
     }

@@ -40,6 +40,9 @@ struct hl_place {
  * thread. */
 int hl_dyn_find(struct hl_win *w, int target, uint64_t at, struct hl_place *place);
 
+/* The error of an operation on one element of which hl_dyn_find gives a part only. */
+int hl_dyn_straddles(uint64_t at, int target) HL_COLD;
+
 /* Checks that all bytes are attached that an operation touches, whose lowest and highest byte are lo and hi -
  * 1. Returns 0 or an error as hl_dyn_find. */
 int hl_dyn_check(const struct hl_move *m, const struct hl_span *span, uint64_t lo, uint64_t hi);

@@ -411,6 +411,12 @@ static int learn_place(struct hl_win *w, int target, uint64_t at)
     return rc;
 }
 
+int hl_dyn_straddles(uint64_t at, int target)
+{
+    return hl_err_say(HL_ERR_RMA_RANGE, "an element at %#llx is in two regions that target %d has attached",
+                      (unsigned long long)at, target);
+}
+
 int hl_dyn_find(struct hl_win *w, int target, uint64_t at, struct hl_place *place)
 {
     struct hl_dyn_cache *c = hl_dyn_cache_of(w);

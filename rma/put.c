@@ -310,8 +310,9 @@ HL_INLINE bool is_done_at_once(const struct hl_move *m, MPI_Datatype type)
         return false;
     }
     if (!hl_target_addr_is_mapped(&s)) {
-        return m->dir == HL_PUT && hl_lane_put_short(hl_win_token(w, m->target), s.where & ~HL_TARGET_BITS,
-                                                     m->origin, (size_t)s.len);
+        return m->dir == HL_PUT && !hl_win_mixes(w) &&
+               hl_lane_put_short(hl_win_token(w, m->target), s.where & ~HL_TARGET_BITS, m->origin,
+                                 (size_t)s.len);
     }
     char *there = (char *)(uintptr_t)s.where;
     hl_near_copy(m->dir == HL_PUT ? there : m->origin, m->dir == HL_PUT ? m->origin : there, (size_t)s.len);

@@ -267,9 +267,10 @@ struct hl_deferred {
 #define HL_PORTS_MAX 8
 
 /* Bits of a peer's state. */
-#define HL_PEER_XOFF 0x80000000u         /* set and cleared by the peer: payloads stay here */
-#define HL_PEER_DEAD 0x40000000u         /* never cleared */
-#define HL_PEER_SENDS(s) ((s)&0xffffffu) /* sends listed; lowered after one was published */
+#define HL_PEER_XOFF 0x80000000u /* set and cleared by the peer: payloads stay here */
+#define HL_PEER_DEAD 0x40000000u /* never cleared */
+/* Sends listed; lowered after one was published. A rank has fewer requests (RANGE_MOST in prog/pool.c). */
+#define HL_PEER_SENDS(s) ((s) & ~(HL_PEER_XOFF | HL_PEER_DEAD))
 
 struct hl_peer {
     hl_a32 *state;       /* atomic, HL_PEER_*: if not 0, sends go the slow way. Near: in shared memory */

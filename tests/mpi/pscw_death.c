@@ -1,10 +1,12 @@
 /* Rank 1 of 3 dies while the others wait for it in an epoch by groups: they get an error that names it.
- * usage: mpiexec --keep-going -n 3 pscw_death wait|start|complete|given-up; each survivor prints "told". */
+ * usage: mpiexec --keep-going -n 3 pscw_death wait|start|complete|given-up|late; each survivor prints "told", and
+ * in scene "late" nothing is wrong: the one that dies has completed its epoch. */
 #include "rma.h"
 
 #include <unistd.h>
 
 static MPI_Win win;
+static long *base;
 
 static MPI_Group group_of(int a, int b)
 {
@@ -36,6 +38,17 @@ static int survive(const char *scene, int other)
         int code = MPI_Put(&value, 1, MPI_LONG, 1, me, 1, MPI_LONG, win), last = MPI_Win_complete(win);
         return code != MPI_SUCCESS ? code : last;
     }
+    if (strcmp(scene, "late") == 0 && me == 0) { /* an origin dies, another goes on for long */
+        MPI_Win_post(group_of(1, 2), 0, win);
+        int code = MPI_Win_wait(win);
+        return base[2] == 1 && base[1] == 1 ? code : MPI_ERR_OTHER;
+    }
+    if (strcmp(scene, "late") == 0) {
+        MPI_Win_start(group_of(0, -1), 0, win);
+        usleep(1000000);
+        MPI_Put(&value, 1, MPI_LONG, 0, me, 1, MPI_LONG, win);
+        return MPI_Win_complete(win);
+    }
     /* Rank 0 cannot start: rank 2, whose memory it wanted too, must not wait for it. */
     if (me == 0) {
         return MPI_Win_start(group_of(1, 2), 0, win);
@@ -51,14 +64,19 @@ static void die(const char *scene)
         MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         MPI_Recv(NULL, 0, MPI_BYTE, 2, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
+    if (strcmp(scene, "late") == 0) {
+        static long value = 1;
+        MPI_Win_start(group_of(0, -1), 0, win);
+        MPI_Put(&value, 1, MPI_LONG, 0, me, 1, MPI_LONG, win);
+        MPI_Win_complete(win);
+    }
     usleep(100000);
     _exit(0);
 }
 
 int main(int argc, char **argv)
 {
-    long *base;
-    int len;
+    int len, wanted = strcmp(argv[1], "late") == 0 ? MPI_SUCCESS : MPI_ERR_PROC_ABORTED;
     char words[MPI_MAX_ERROR_STRING];
     begin(&argc, &argv);
     MPI_Win_allocate(3 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
@@ -70,8 +88,7 @@ int main(int argc, char **argv)
     double start = MPI_Wtime();
     int code = survive(argv[1], 2 - me);
     MPI_Error_string(code, words, &len);
-    printf("%s after %.1f s: %s\n", class_of(code) == MPI_ERR_PROC_ABORTED ? "told" : "wrong",
-           MPI_Wtime() - start, words);
+    printf("%s after %.1f s: %s\n", class_of(code) == wanted ? "told" : "wrong", MPI_Wtime() - start, words);
     fflush(stdout);
     _exit(0);
 }

@@ -61,8 +61,15 @@ static void one_round(enum first how, struct part *p, int target, int n, MPI_Dat
         bad += p->got[i] != 1.0;
     }
     CHECK(bad == 0, "%d of %d elements were not seen after call %d", bad, seen, how);
+    MPI_Put(&put, 1, MPI_DOUBLE, target, p->from, 1, MPI_DOUBLE, win); /* opens a chain of its own */
     accumulate(how, p, target, n);
-    MPI_Put(&put, 1, MPI_DOUBLE, target, p->from + seen - 1, 1, MPI_DOUBLE, win);
+    if (how % 2 == 0) {
+        MPI_Request r;
+        MPI_Rput(&put, 1, MPI_DOUBLE, target, p->from + seen - 1, 1, MPI_DOUBLE, win, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Put(&put, 1, MPI_DOUBLE, target, p->from + seen - 1, 1, MPI_DOUBLE, win);
+    }
     MPI_Win_flush(target, win);
     MPI_Get(p->got, 1, MPI_DOUBLE, target, p->from + seen - 1, 1, MPI_DOUBLE, win);
     MPI_Win_flush(target, win);
