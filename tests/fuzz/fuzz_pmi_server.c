@@ -49,6 +49,10 @@ void hl_mx_foreign_look(int rank)
     (void)rank;
 }
 
+void hl_mx_mind_timeout(void)
+{
+}
+
 bool hl_mx_signal_ends(void)
 {
     return false;
