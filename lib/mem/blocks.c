@@ -126,8 +126,8 @@ static void leave_free(struct hl_blocks *b, struct hl_block *n)
     *at = behind != NULL ? behind : merge(n->left, n->right);
 }
 
-/* A free block of the least length that is at least `len`. */
-static struct hl_block *best(const struct hl_blocks *b, size_t len)
+/* The node of the tree with the least length that is at least `len`. */
+static struct hl_block *shortest_node(const struct hl_blocks *b, size_t len)
 {
     struct hl_block *found = NULL;
     for (struct hl_block *n = b->by_len; n != NULL;) {
@@ -138,7 +138,14 @@ static struct hl_block *best(const struct hl_blocks *b, size_t len)
             n = n->right;
         }
     }
-    return found != NULL && found->behind != NULL ? found->behind : found;
+    return found;
+}
+
+/* A free block of the least length that is at least `len`. */
+static struct hl_block *best(const struct hl_blocks *b, size_t len)
+{
+    struct hl_block *node = shortest_node(b, len);
+    return node != NULL && node->behind != NULL ? node->behind : node;
 }
 
 static bool fits_aligned(const struct hl_block *n, size_t len, size_t align)
@@ -146,20 +153,18 @@ static bool fits_aligned(const struct hl_block *n, size_t len, size_t align)
     return hl_round_up(n->off, align) + len <= n->off + n->len;
 }
 
-/* The shortest block of the tree in which `len` aligned bytes fit. Looks at every one that is long enough. */
-static struct hl_block *first_aligned(struct hl_block *tree, size_t len, size_t align)
+/* The shortest block in which `len` aligned bytes fit. Looks at every one that is long enough. */
+static struct hl_block *first_aligned(const struct hl_blocks *b, size_t len, size_t align)
 {
-    struct hl_block *found = NULL;
-    while (tree != NULL && found == NULL) {
-        if (tree->len >= len) {
-            found = first_aligned(tree->left, len, align);
-            for (struct hl_block *n = tree; found == NULL && n != NULL; n = n->behind) {
-                found = fits_aligned(n, len, align) ? n : NULL;
+    for (struct hl_block *node = shortest_node(b, len); node != NULL;
+         node = shortest_node(b, node->len + 1)) {
+        for (struct hl_block *n = node; n != NULL; n = n->behind) {
+            if (fits_aligned(n, len, align)) {
+                return n;
             }
         }
-        tree = tree->right;
     }
-    return found;
+    return NULL;
 }
 
 /* ---- taken blocks ---- */
@@ -295,7 +300,7 @@ int hl_blocks_take(struct hl_blocks *b, size_t len, size_t align, size_t *off)
     if (n != NULL && !fits_aligned(n, len, align)) {
         /* Take a block that is long enough for any offset of its begin, or else one that happens to fit. */
         n = align <= b->len ? best(b, len + align - b->granule) : NULL;
-        n = n != NULL ? n : first_aligned(b->by_len, len, align);
+        n = n != NULL ? n : first_aligned(b, len, align);
     }
     if (n == NULL) {
         return HL_ERR_NO_MEM;
