@@ -17,6 +17,7 @@
 /* The words that a value may have. In a list (WORDS) the first stands alone; of the others there may be
  * several. */
 static const char *const bools[] = {"true", "false", NULL};
+static const char *const tries[] = {"false", "try", "true", NULL}; /* enum hl_hints_same */
 static const char *const orders[] = {"none", "rar", "raw", "war", "waw", NULL};
 static const char *const ops[] = {"same_op", "same_op_no_op", NULL};
 static const char *const ours[] = {"mpi,system", NULL};
@@ -46,6 +47,7 @@ static const struct key {
      NULL,
      false,
      {MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED}},
+    {"hotlane_symmetric", "try", ONE_WORD, tries, false, {MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED}},
     {"mpi_assert_memory_alloc_kinds", NULL, WORDS, kinds, false, {0}},
     {"mpi_memory_alloc_kinds", "mpi,system", ONE_WORD, ours, false, {0}},
     {"mpich_buf_type", NULL, WISH, NULL, false, {MPI_WIN_FLAVOR_ALLOCATE, MPI_WIN_FLAVOR_SHARED}},
@@ -133,6 +135,16 @@ void hl_hints_wish(const struct hl_info *user, struct hl_mem_wish *out)
     }
 }
 
+enum hl_hints_same hl_hints_same(const struct hl_info *info)
+{
+    char value[VALUE_MAX];
+    int len, which = -1;
+    if (hl_info_hint(info, "hotlane_symmetric", value, sizeof value, &len) && len < VALUE_MAX) {
+        which = find_word(tries, value, strlen(value));
+    }
+    return which >= 0 ? (enum hl_hints_same)which : HL_SAME_TRY; /* take_hints() reports a wrong one */
+}
+
 bool hl_hints_noncontig(const struct hl_info *info)
 {
     return value_is(info, "alloc_shared_noncontig", "true");
@@ -143,6 +155,14 @@ static void refuse_key(const struct hl_win *w, const char *key, const char *valu
     if (w->rank == 0) {
         hl_log(HL_LOG_WARN, "window hint %s=%s is not honoured: %s", key, value, why);
     }
+}
+
+int hl_hints_show_same(struct hl_win *w, bool same, const char *why)
+{
+    if (why != NULL) {
+        refuse_key(w, "hotlane_symmetric", "true", why);
+    }
+    return hl_info_set(w->info, "hotlane_symmetric", same ? "true" : "false");
 }
 
 /* The error text that is_valid left has the key, its value and what is allowed. */
@@ -302,7 +322,7 @@ static void correct(struct hl_win *w, const char *key, bool holds)
 void hl_hints_verify(struct hl_win *w)
 {
     bool size = true, unit = true;
-    for (int i = 1; i < w->size; i++) {
+    for (int i = 1; i < w->size && w->extent_mask != 0; i++) {
         size = size && hl_win_extent(w, i)->size == hl_win_extent(w, 0)->size;
         unit = unit && hl_win_extent(w, i)->unit == hl_win_extent(w, 0)->unit;
     }

@@ -42,6 +42,14 @@ void hl_hints_look(const struct hl_win *w, struct hl_hints_got *out);
  * kernel is asked anew each time.) HL_ERR_NO_MEM. */
 int hl_hints_show_got(struct hl_info *info, const struct hl_hints_got *got);
 
+/* What the user wants of the base addresses (hotlane_symmetric). */
+enum hl_hints_same { HL_SAME_NO, HL_SAME_TRY, HL_SAME_YES };
+enum hl_hints_same hl_hints_same(const struct hl_info *info);
+
+/* Shows whether all ranks' bases are the same. `why`: the reason why they are not although they should, which
+ * is one line, or NULL. HL_ERR_NO_MEM. */
+int hl_hints_show_same(struct hl_win *w, bool same, const char *why);
+
 /* Is the key alloc_shared_noncontig "true"? */
 bool hl_hints_noncontig(const struct hl_info *info);
 

@@ -83,7 +83,7 @@ struct hl_win_ctl {
 struct hl_win {
     struct hl_handle h;
     int size, rank;
-    struct hl_target *targets; /* [size], then the words of hl_win_acc_word */
+    struct hl_target *targets; /* [size]; where ranks are alike, few pages mapped over and over (repeat.h) */
     uint64_t scale;            /* displacement unit of every target, when their sizes and units agree */
     struct hl_epoch epoch;     /* has its own rules; its first words are on the window's first cache line */
 
@@ -122,6 +122,7 @@ struct hl_win {
     struct hl_piece ctl_piece;  /* memory of hl_win_ctl */
     uint64_t region;            /* hl_mr_register's id of the memory, 0: none */
     struct hl_near_want *wants; /* mappings that I hold */
+    hl_a64 *acc_words;          /* [size], of order.c; atomic */
     struct hl_lockq lockq;      /* guarded by the lock of table.c */
     struct hl_win *next;        /* in table.c's chain; guarded by its lock */
 
@@ -277,11 +278,10 @@ bool hl_win_ground(const struct hl_move *m, const struct hl_span *span, struct h
 
 /* ---- gets and puts that follow the thread's own accumulates to the same FAR target (order.c) ---- */
 
-/* Which threads have accumulated to this target (order.c): one word for each target, behind the targets'
- * records; atomic. */
+/* Which threads have accumulated to this target (order.c): one word for each target; atomic. */
 HL_INLINE hl_a64 *hl_win_acc_word(const struct hl_win *w, int target)
 {
-    return (hl_a64 *)(void *)&w->targets[w->size] + target;
+    return &w->acc_words[target];
 }
 
 /* Notes that the calling thread has issued an accumulate to FAR `target`. */

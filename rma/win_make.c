@@ -61,6 +61,21 @@ static uint32_t has_rows(const struct hl_win *w)
     return rows;
 }
 
+int hl_win_take_memory(struct hl_win *w, const struct hl_win_ask *how, void *place)
+{
+    struct hl_mem_ask ask = {.align = hl_hints_alignment(w->info),
+                             .symmetric = how->same != HL_SAME_NO,
+                             .place = place,
+                             .wish = w->bytes > 0 ? &how->wish : NULL,
+                             .caller = how->func};
+    int rc = hl_mem_alloc(w->bytes, &ask, &w->piece);
+    if (rc == 0) {
+        w->base = w->piece.addr;
+        hl_hints_taken(w, ask.wish);
+    }
+    return rc;
+}
+
 /* Takes my control block and, where the library owns it, the window's memory. */
 static int take_memory(struct hl_win *w, const struct make_call *c, const struct hl_win_ask *how)
 {
@@ -69,7 +84,7 @@ static int take_memory(struct hl_win *w, const struct make_call *c, const struct
     if (rc != 0) {
         return rc;
     }
-    memset(hl_win_ctl(w), 0, len);
+    hl_mem_zero(&w->ctl_piece, len);
     /* Memory has one accumulate lock, whatever window it is reached by: that of the rank whose segment holds
      * it. */
     int owner = c->flavor == MPI_WIN_FLAVOR_CREATE ? hl_near_owner(c->base) : -1;
@@ -82,16 +97,7 @@ static int take_memory(struct hl_win *w, const struct make_call *c, const struct
     hl_a32_store_relaxed(&hl_win_ctl(w)->acc.rows, rows);
     hl_a8_store_relaxed(&w->singles, rows == 0);
     w->base = c->base;
-    if (c->flavor == MPI_WIN_FLAVOR_ALLOCATE || c->apart) {
-        struct hl_mem_ask ask = {.align = hl_hints_alignment(w->info),
-                                 .wish = c->size > 0 ? &how->wish : NULL,
-                                 .caller = how->func};
-        if ((rc = hl_mem_alloc((size_t)c->size, &ask, &w->piece)) == 0) {
-            w->base = w->piece.addr;
-            hl_hints_taken(w, ask.wish);
-        }
-    }
-    return rc;
+    return c->flavor == MPI_WIN_FLAVOR_ALLOCATE || c->apart ? hl_win_take_memory(w, how, NULL) : 0;
 }
 
 /* What a rank does alone, before the ranks exchange anything. */
@@ -168,10 +174,11 @@ static int make_win(const struct make_call *c, const char *func, struct hl_comm 
     struct hl_win_ask ask = {.unit = (uint64_t)c->unit, .apart = c->apart, .func = func};
     int rc = new_win(comm, &w);
     if (rc != 0) {
-        hl_win_agree(comm, rc, 0); /* the others are in their first agreement already */
+        hl_win_compare(comm, rc, HL_NEED_NONE, NULL); /* the others do so already */
         return rc;
     }
     hl_hints_wish(hl_info_of(c->info), &ask.wish);
+    ask.same = hl_hints_same(hl_info_of(c->info));
     ask.rc = prepare_win(w, c, &ask);
     if (ask.rc == 0 && c->flavor == MPI_WIN_FLAVOR_SHARED) {
         ask.rc =

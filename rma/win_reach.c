@@ -1,9 +1,7 @@
 /* How each target of a new window is reached: ranks exchange what they have, map what can be mapped, and
  * agree about the rest. */
-#include "reach.h"
+#include "cards.h"
 
-#include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,29 +10,9 @@
 #include "conf.h"
 #include "err.h"
 #include "hints.h"
-#include "hl_build.h"
 #include "job.h"
+#include "repeat.h"
 #include "rx.h"
-
-/* What a rank tells all others when the window is made. */
-struct win_card {
-    int32_t flavor, apart;             /* what it called; must be the same on all ranks */
-    int32_t pid, seg_owner;            /* seg_owner: world rank */
-    uint64_t ctx;                      /* of the window's communicator; issued by rank 0, 0 on others */
-    uint64_t base, size, unit;         /* of its part of the window */
-    uint64_t seg_id, seg_len, seg_off; /* the segment that holds its part; id 0: private memory */
-    uint64_t ctl_id, ctl_len, ctl_off; /* the segment and place of its control block */
-    uint64_t token_at;                 /* where its process keeps `token`, for CMA; 0: none */
-    uint64_t token;
-    uint64_t addr, key; /* for RMA operations, when the network is open */
-};
-
-/* What a rank needs all ranks to do. They agree on the smallest value; errors are smaller still. */
-enum need {
-    NEED_NONE = 0,
-    NEED_SEGMENT = -1, /* MPI_Win_allocate_shared: one segment for all */
-    NEED_NETWORK = -1, /* some target can be reached only by the network */
-};
 
 /* The segment that rank 0 took for all parts of a shared window; id 0: it could not. */
 struct shared_piece {
@@ -42,112 +20,18 @@ struct shared_piece {
     struct hl_hints_got got; /* what the kernel gave */
 };
 
-static uint64_t token; /* chosen once; peers read it for proof (hl_cma_probe) */
-static pthread_once_t token_once = PTHREAD_ONCE_INIT;
-
 static bool near_allowed(void)
 {
     return strcmp(hl_conf.near, "none") != 0;
 }
 
-static int fill_network(struct hl_win *w, struct win_card *c)
-{
-    struct hl_mr mr;
-    if (w->bytes == 0 || w->base == NULL || w->region != 0 || !hl_rx_has_network()) {
-        return 0;
-    }
-    int rc = hl_mr_register(w->base, w->bytes, &mr);
-    if (rc == 0) {
-        w->region = mr.id;
-        c->addr = mr.addr;
-        c->key = mr.key;
-    }
-    return rc;
-}
-
-/* Says in the card where the memory is: in a segment of mine, or private. */
-static void fill_segment(const struct hl_win *w, struct win_card *c)
-{
-    c->seg_owner = hl_job.rank;
-    struct hl_seg *seg = w->bytes != 0 ? hl_mem_find(w->base, w->bytes) : w->ctl_piece.seg;
-    if (seg != NULL) {
-        c->seg_id = seg->id;
-        c->seg_len = seg->len;
-        c->seg_off = w->bytes != 0 ? (uint64_t)((char *)w->base - seg->base) : w->ctl_piece.off;
-    }
-}
-
-static void choose_token(void)
-{
-    (void)hl_random_bytes(&token, sizeof token); /* cannot fail: it worked when the library opened */
-}
-
-static int fill_card(struct hl_win *w, const struct hl_win_ask *ask, struct win_card *c)
-{
-    pthread_once(&token_once, choose_token);
-    *c = (struct win_card){.flavor = w->flavor,
-                           .apart = ask->apart,
-                           .ctx = w->rank == 0 ? hl_comm_ctx_new() : 0,
-                           .base = (uint64_t)(uintptr_t)w->base,
-                           .size = w->bytes,
-                           .unit = ask->unit,
-                           .ctl_id = w->ctl_piece.seg->id,
-                           .ctl_len = w->ctl_piece.seg->len,
-                           .ctl_off = w->ctl_piece.off,
-                           .token_at = hl_conf.cma ? (uint64_t)(uintptr_t)&token : 0,
-                           .token = token,
-                           .pid = getpid()};
-    fill_segment(w, c);
-    return fill_network(w, c);
-}
-
-int hl_win_agree(struct hl_comm *comm, int rc, int need)
-{
-    char text[HL_ERR_TEXT];
-    int all, first;
-    int lost = hl_coll_least(comm, rc != 0 ? rc : need, &all);
-    if (lost == 0 && all >= NEED_SEGMENT) {
-        return all;
-    }
-    lost = lost != 0 ? lost : hl_coll_first_failed(comm, rc, &first, text);
-    if (rc != 0 || lost != 0) {
-        return rc != 0 ? rc : lost;
-    }
-    return hl_err_say(all, "rank %d could not make its part of the window: %s", first, text);
-}
-
-/* The error that rank `i` called for another kind of window than rank 0. */
-static int not_alike(const struct win_card *cards, int i)
-{
-    static const char *const calls[] = {[MPI_WIN_FLAVOR_CREATE] = "MPI_Win_create",
-                                        [MPI_WIN_FLAVOR_ALLOCATE] = "MPI_Win_allocate",
-                                        [MPI_WIN_FLAVOR_DYNAMIC] = "MPI_Win_create_dynamic",
-                                        [MPI_WIN_FLAVOR_SHARED] = "MPI_Win_allocate_shared"};
-    if (cards[i].flavor != cards[0].flavor) {
-        return hl_err_say(HL_ERR_RMA_FLAVOR, "rank %d called %s, but rank 0 %s", i, calls[cards[i].flavor],
-                          calls[cards[0].flavor]);
-    }
-    return hl_err_say(HL_ERR_INFO_VALUE, "alloc_shared_noncontig is %s on rank %d and %s on rank 0",
-                      cards[i].apart ? "true" : "false", i, cards[0].apart ? "true" : "false");
-}
-
-static int check_cards(const struct hl_win *w, const struct win_card *cards)
-{
-    for (int i = 1; i < w->size; i++) {
-        if (cards[i].flavor != cards[0].flavor || cards[i].apart != cards[0].apart) {
-            return not_alike(cards, i);
-        }
-    }
-    return 0;
-}
-
-static int store_extents(struct hl_win *w, const struct win_card *cards)
+static int store_extents(struct hl_win *w, const struct win_card *cards, bool alike)
 {
     bool uniform = true;
-    for (int i = 1; i < w->size && uniform; i++) {
+    for (int i = 1; i < w->size && uniform && !alike; i++) {
         uniform = cards[i].size == cards[0].size && cards[i].unit == cards[0].unit;
     }
-    w->all = (struct hl_extent){cards[0].size, cards[0].unit};
+    w->all = (struct hl_extent){cards[w->rank].size, cards[w->rank].unit};
     w->extents = &w->all;
     if (uniform) {
         bool open = !w->detour && !HL_CHECKED;
@@ -168,35 +52,50 @@ static int store_extents(struct hl_win *w, const struct win_card *cards)
     return 0;
 }
 
-static bool is_near_rank(const struct hl_win *w, int rank)
+/* Makes the group of the ranks of my node. */
+static int make_node(struct win_reach *r)
 {
-    return near_allowed() && hl_job_node_of(hl_win_world(w, rank)) >= 0;
+    const struct hl_win *w = r->w;
+    int *world = malloc((size_t)r->n_node * sizeof *world);
+    for (int i = 0; world != NULL && i < r->n_node; i++) {
+        world[i] = hl_win_world(w, w->near_ranks[i]);
+    }
+    int rc = world != NULL ? hl_group_make(world, r->n_node, &r->node) : HL_ERR_NO_MEM;
+    free(world);
+    return rc == 0 ? 0 : hl_err_say(rc, "no memory for %d ranks of a node", r->n_node);
+}
+
+/* Finds the ranks of my node: their number, the list near_ranks, and their group. */
+static int find_node(struct win_reach *r)
+{
+    struct hl_win *w = r->w;
+    w->near_ranks = malloc(sizeof *w->near_ranks * (size_t)hl_job.node_size);
+    w->wants = calloc((size_t)hl_job.node_size, 2 * sizeof *w->wants);
+    if (w->near_ranks == NULL || w->wants == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory to map %d targets", hl_job.node_size);
+    }
+    for (int i = 0; i < w->size; i++) {
+        if (hl_job_node_of(hl_win_world(w, i)) >= 0) {
+            w->near_ranks[r->n_node++] = i;
+        }
+    }
+    return r->n_node > 1 && !r->comm->one_node ? make_node(r) : 0;
 }
 
 /* Maps control blocks and segments of near targets: two wants for each target, the control block first. */
-static int map_near(struct hl_win *w, const struct win_card *cards)
+static int map_near(struct win_reach *r)
 {
-    int n = 0;
-    for (int i = 0; i < w->size; i++) {
-        n += is_near_rank(w, i);
-    }
-    w->near_ranks = malloc(sizeof *w->near_ranks * (size_t)(n + 1));
-    w->wants = calloc((size_t)n + 1, 2 * sizeof *w->wants);
-    if (w->near_ranks == NULL || w->wants == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory to map %d targets", n);
-    }
-    for (int i = 0; i < w->size; i++) {
-        if (is_near_rank(w, i)) {
-            const struct win_card *c = &cards[i];
-            int node_rank = hl_job_node_of(hl_win_world(w, i)), owner = hl_job_node_of((int)c->seg_owner);
-            w->near_ranks[w->n_near++] = i;
-            w->wants[w->n_wants++] =
-                (struct hl_near_want){.node_rank = node_rank, .seg_id = c->ctl_id, .seg_len = c->ctl_len};
-            bool private_ = c->seg_id == 0;
-            w->wants[w->n_wants++] = (struct hl_near_want){.node_rank = private_ ? node_rank : owner,
-                                                           .seg_id = private_ ? c->ctl_id : c->seg_id,
-                                                           .seg_len = private_ ? c->ctl_len : c->seg_len};
-        }
+    struct hl_win *w = r->w;
+    for (w->n_near = 0; near_allowed() && w->n_near < r->n_node; w->n_near++) {
+        int i = w->near_ranks[w->n_near];
+        const struct win_card *c = &r->cards[i];
+        int node_rank = hl_job_node_of(hl_win_world(w, i)), owner = hl_job_node_of((int)c->seg_owner);
+        w->wants[w->n_wants++] =
+            (struct hl_near_want){.node_rank = node_rank, .seg_id = c->ctl_id, .seg_len = c->ctl_len};
+        bool private_ = c->seg_id == 0;
+        w->wants[w->n_wants++] = (struct hl_near_want){.node_rank = private_ ? node_rank : owner,
+                                                       .seg_id = private_ ? c->ctl_id : c->seg_id,
+                                                       .seg_len = private_ ? c->ctl_len : c->seg_len};
     }
     int rc = hl_near_map_all(w->wants, w->n_wants);
     return rc == HL_ERR_RMA_SHARED ? 0 : rc; /* targets that cannot be mapped use the network */
@@ -227,14 +126,14 @@ static bool store_one(struct hl_win *w, int i, const struct win_card *c, const s
 
 /* Writes the records of near targets; w->near_ranks keeps those that can be reached. Returns what the others
  * need. */
-static enum need store_near_targets(struct hl_win *w, const struct win_card *cards)
+static enum hl_win_need store_near_targets(struct hl_win *w, const struct win_card *cards)
 {
-    enum need need = w->n_near < w->size && !hl_rx_has_network() ? NEED_NETWORK : NEED_NONE;
+    enum hl_win_need need = w->n_near < w->size && !hl_rx_has_network() ? HL_NEED_SOMETHING : HL_NEED_NONE;
     int kept = 0;
     for (int n = 0; n < w->n_near; n++) {
         int i = w->near_ranks[n];
         if (!store_one(w, i, &cards[i], &w->wants[2 * n])) {
-            need = NEED_NETWORK;
+            need = HL_NEED_SOMETHING;
             continue;
         }
         w->near_ranks[kept++] = i;
@@ -275,34 +174,45 @@ static void expect_far(const struct hl_win *w)
     }
 }
 
-/* Writes the records of FAR targets and what depends on them. Called twice where it is another rank that
- * needs the network. */
-static int store_far(struct hl_win *w, const struct win_card *cards)
+/* Writes the records of FAR targets where the ranks' are not alike. */
+static void store_far_each(struct hl_win *w, const struct win_card *cards)
 {
+    w->mapped = w->far = false;
     for (int i = 0; i < w->size; i++) {
         struct hl_target *t = &w->targets[i];
         if (t->key_or_ctl != 0 && !hl_target_is_far(t)) {
             w->mapped = true;
             continue;
         }
-        uint64_t where = HL_TARGET_UNMAPPED | (w->dyn != NULL ? HL_TARGET_NO_CMA : 0) | cards[i].addr;
-        *t = (struct hl_target){where, cards[i].key};
+        *t = hl_card_target(w, cards[i].addr, cards[i].key);
         w->far = true;
-        /* A target of this node that cannot be mapped may have rows. Its receive thread respects them; the
-         * provider would not. */
-        w->message_acc = w->message_acc || hl_job_node_of(hl_win_world(w, i)) >= 0;
     }
-    for (int i = 0; i < w->size; i++) {
-        /* Registration offsets of private memory may hide how its addresses are aligned. */
-        w->message_acc = w->message_acc || (cards[i].size != 0 && cards[i].base % 16 != cards[i].addr % 16);
+}
+
+/* Writes the records of FAR targets and what depends on them. Called twice where it is another rank that
+ * needs the network. */
+static int store_far(struct win_reach *r)
+{
+    struct hl_win *w = r->w;
+    if (hl_cards_are_alike(r)) {
+        w->mapped = w->n_near > 0;
+        w->far = w->n_near < w->size;
+    } else {
+        store_far_each(w, r->cards);
     }
+    /* A target of this node that cannot be mapped may have rows. Its receive thread respects them; the
+     * provider would not. */
+    w->message_acc = r->n_node > w->n_near || r->facts.hidden;
     bool waits = w->far || w->detour || HL_CHECKED;
     hl_a8_store_relaxed(&w->waits, waits); /* relaxed: nobody else knows the window yet. */
     w->epoch.fence_only = !waits;
     /* relaxed: draws numbers. Targets in private memory get tokens as well: the short ways compare a target's
      * token with those that lanes know before they look how the target is reached. */
     w->tokens = hl_a64_add_relaxed(&tokens, (uint64_t)w->size) + 1;
-    if (waits && w->errors == NULL && (w->errors = calloc((size_t)w->size, sizeof *w->errors)) == NULL) {
+    if (waits && w->errors == NULL) {
+        w->errors = hl_mem_repeat(&(struct hl_repeat){(size_t)w->size, sizeof *w->errors, NULL}, -1);
+    }
+    if (waits && w->errors == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the errors of %d targets", w->size);
     }
     return w->far ? hl_lane_open() : 0;
@@ -311,14 +221,14 @@ static int store_far(struct hl_win *w, const struct win_card *cards)
 /* All ranks have done what they can alone: each has a window, or an error, or needs the network. A rank that
  * has a window enters it into the table first, since records of other ranks may come before this call
  * ends. */
-static int agree_on_reach(struct hl_win *w, struct hl_comm *comm, const struct win_card *cards, int rc,
-                          enum need need)
+static int agree_on_reach(struct win_reach *r, int rc, enum hl_win_need need)
 {
-    if (rc == 0 && need == NEED_NONE && (rc = store_far(w, cards)) == 0) {
+    struct hl_win *w = r->w;
+    if (rc == 0 && need == HL_NEED_NONE && (rc = store_far(r)) == 0) {
         hl_win_lockq_open(w);
         hl_win_table_add(w);
     }
-    rc = hl_win_agree(comm, rc, need);
+    rc = hl_win_agree(r->comm, rc, need);
     if (rc != 0) {
         hl_win_table_remove(w);
     }
@@ -326,23 +236,27 @@ static int agree_on_reach(struct hl_win *w, struct hl_comm *comm, const struct w
 }
 
 /* Reaches targets by mapping their memory; *need: what the other targets need. */
-static HL_NOINLINE int reach_by_mapping(struct hl_win *w, const struct win_card *cards, enum need *need)
+static HL_NOINLINE int reach_by_mapping(struct win_reach *r, enum hl_win_need *need)
 {
-    int rc = store_extents(w, cards);
-    rc = rc != 0 ? rc : map_near(w, cards);
+    int rc = store_extents(r->w, r->cards, hl_cards_are_alike(r));
+    rc = rc != 0 ? rc : map_near(r);
     if (rc == 0) {
-        *need = store_near_targets(w, cards);
+        *need = store_near_targets(r->w, r->cards);
     }
     return rc;
 }
 
 /* Opens the network; the ranks exchange anew how their memory is reached. */
-static HL_NOINLINE int bring_network(struct hl_win *w, struct hl_comm *comm, struct win_card *cards)
+static HL_NOINLINE int bring_network(struct win_reach *r)
 {
-    struct win_card mine = cards[w->rank];
-    int rc = open_win_network(w);
-    rc = rc != 0 ? rc : fill_network(w, &mine);
-    int lost = hl_coll_allgather_bytes(comm, &mine, sizeof mine, cards);
+    struct win_card mine = r->cards[r->w->rank];
+    int rc = open_win_network(r->w);
+    rc = rc != 0 ? rc : hl_card_fill_network(r->w, &mine);
+    r->how = HL_NEED_NONE;
+    int lost = hl_coll_allgather_bytes(r->comm, &mine, sizeof mine, r->cards);
+    for (int i = 0; lost == 0 && i < r->w->size; i++) {
+        r->facts.hidden = r->facts.hidden || hl_card_hides_alignment(&r->cards[i]);
+    }
     return rc != 0 ? rc : lost;
 }
 
@@ -394,32 +308,24 @@ static HL_NOINLINE int share_window_memory(struct hl_win *w, struct hl_comm *com
     return w->rank == 0 ? 0 : hl_hints_show_got(w->info, &piece.got);
 }
 
-/* Fills and exchanges the cards. Not inlined, so that the frame with `mine` is gone when later steps wait. */
-static HL_NOINLINE int exchange_cards(struct hl_win *w, struct hl_comm *comm, const struct hl_win_ask *ask,
-                                      struct win_card *cards)
+static int say_lost(void)
 {
-    struct win_card mine;
-    int rc = fill_card(w, ask, &mine);
-    int lost = hl_coll_allgather_bytes(comm, &mine, sizeof mine, cards);
-    if (lost == 0) {
-        w->id = w->comm->ctx = cards[0].ctx;
-    }
-    rc = rc != 0 ? rc : lost;
-    return rc != 0 ? rc : check_cards(w, cards);
+    return hl_err_say(HL_ERR_PROC_ABORTED, "a rank has ended");
 }
 
 /* Every rank takes part in each exchange even after an error of its own, which it brings to the agreement. */
-static int reach_in_order(struct hl_win *w, struct hl_comm *comm, const struct hl_win_ask *ask,
-                          struct win_card *cards, int need)
+static int reach_in_order(struct win_reach *r)
 {
-    enum need more = NEED_NONE;
-    int rc = exchange_cards(w, comm, ask, cards);
-    rc = need == NEED_SEGMENT ? share_window_memory(w, comm, ask, cards, rc) : rc;
-    rc = rc != 0 ? rc : reach_by_mapping(w, cards, &more);
-    rc = agree_on_reach(w, comm, cards, rc, more);
-    if (rc == NEED_NETWORK) {
-        rc = bring_network(w, comm, cards);
-        rc = agree_on_reach(w, comm, cards, rc, NEED_NONE);
+    enum hl_win_need more = HL_NEED_NONE;
+    struct hl_win *w = r->w;
+    w->id = w->comm->ctx = (uint64_t)r->facts.id;
+    int lost = hl_cards_exchange(r), rc = r->facts.lost ? say_lost() : lost;
+    rc = r->how == HL_NEED_SOMETHING ? share_window_memory(w, r->comm, r->ask, r->cards, rc) : rc;
+    rc = rc != 0 ? rc : reach_by_mapping(r, &more);
+    rc = agree_on_reach(r, rc, more);
+    if (rc == HL_NEED_SOMETHING) {
+        rc = bring_network(r);
+        rc = agree_on_reach(r, rc, HL_NEED_NONE);
     }
     if (rc == 0) {
         expect_far(w);
@@ -427,21 +333,78 @@ static int reach_in_order(struct hl_win *w, struct hl_comm *comm, const struct h
     return rc;
 }
 
+/* Does the window take memory for each rank by itself? */
+static bool has_memory(const struct hl_win *w)
+{
+    return w->piece.seg != NULL;
+}
+
+/* Takes memory behind all symmetric memory of all ranks, instead of what this rank has. */
+static int take_again(struct win_reach *r)
+{
+    struct hl_win *w = r->w;
+    void *place = (void *)(uintptr_t)hl_round_up((uint64_t)r->facts.top, (uint64_t)1 << 30);
+    if (w->region != 0) {
+        hl_mr_unregister(w->region);
+        w->region = 0;
+    }
+    hl_mem_free(&w->piece);
+    w->piece.seg = NULL;
+    int rc = hl_win_take_memory(w, r->ask, place);
+    return rc != 0 ? rc : hl_card_fill(r);
+}
+
+static void fill_facts(const struct win_reach *r, struct hl_facts *f)
+{
+    const struct win_card *c = &r->cards[r->w->rank];
+    *f = (struct hl_facts){.id = r->w->rank == 0 ? (int64_t)hl_comm_ctx_new() : INT64_MAX,
+                           .far = hl_rx_has_network() && !r->comm->one_node,
+                           .hidden = hl_card_hides_alignment(c)};
+    f->fact[HL_FACT_CALL] = c->flavor << 1 | c->apart;
+    f->fact[HL_FACT_SIZE] = (int64_t)c->size;
+    f->fact[HL_FACT_UNIT] = (int64_t)c->unit;
+    f->fact[HL_FACT_ADDR] = (int64_t)c->addr;
+    f->fact[HL_FACT_KEY] = (int64_t)c->key;
+    f->fact[HL_FACT_BASE] = (int64_t)c->base;
+    f->fact[HL_FACT_SAME] = has_memory(r->w) ? r->ask->same : HL_SAME_TRY;
+    f->fact[HL_FACT_TOP] = (int64_t)(uintptr_t)hl_mem_symmetric_top();
+}
+
 int hl_win_reach_all(struct hl_win *w, struct hl_comm *comm, const struct hl_win_ask *ask)
 {
-    struct win_card *cards = malloc((size_t)w->size * sizeof *cards);
+    struct win_reach r = {.w = w, .comm = comm, .ask = ask, .pattern = -1};
+    r.cards = calloc((size_t)w->size, sizeof *r.cards); /* memory comes with the cards that are written */
     int rc = ask->rc;
-
-    w->targets = calloc((size_t)w->size, sizeof *w->targets + sizeof(hl_a64)); /* and hl_win_acc_word */
-    if (rc == 0 && (cards == NULL || w->targets == NULL)) {
+    if (rc == 0 && r.cards == NULL) {
         rc = hl_err_say(HL_ERR_NO_MEM, "no memory for a window over %d ranks", w->size);
     }
-    bool one_segment = w->flavor == MPI_WIN_FLAVOR_SHARED && !ask->apart;
-    rc = hl_win_agree(comm, rc, one_segment ? NEED_SEGMENT : NEED_NONE);
-    if (rc == NEED_NONE || rc == NEED_SEGMENT) {
-        rc = reach_in_order(w, comm, ask, cards, rc);
+    rc = rc != 0 ? rc : find_node(&r);
+    rc = rc != 0 ? rc : hl_card_fill(&r);
+    if (rc == 0) {
+        fill_facts(&r, &r.facts);
     }
-    free(cards);
+    bool one_segment = w->flavor == MPI_WIN_FLAVOR_SHARED && !ask->apart;
+    r.facts.again = true;
+    rc = hl_win_compare(comm, rc, one_segment ? HL_NEED_SOMETHING : HL_NEED_NONE, &r.facts);
+    if (rc == HL_ALIKE_NOT_YET) {
+        rc = r.facts.lost ? say_lost() : take_again(&r);
+        int64_t id = r.facts.id;
+        fill_facts(&r, &r.facts);
+        r.facts.id = id;
+        rc = hl_win_compare(comm, rc, HL_NEED_NONE, &r.facts);
+    }
+    if (rc >= HL_NEED_SOMETHING) {
+        r.how = rc;
+        rc = reach_in_order(&r);
+    }
+    if (r.pattern >= 0) {
+        close(r.pattern); /* the ranks of the node have it: they have agreed */
+    }
+    if (r.node != NULL) {
+        hl_group_unref(r.node);
+    }
+    rc = rc == 0 ? hl_win_show_bases(w, ask, &r.facts) : rc;
+    free(r.cards);
     return rc;
 }
 
@@ -457,7 +420,8 @@ void hl_win_forget_all(struct hl_win *w)
     }
     free(w->wants);
     free(w->near_ranks);
-    free(w->targets);
+    hl_mem_repeat_free(w->targets, (size_t)w->size, sizeof *w->targets);
+    hl_mem_repeat_free(w->acc_words, (size_t)w->size, sizeof *w->acc_words);
     free(w->extents == &w->all ? NULL : w->extents);
-    free(w->errors);
+    hl_mem_repeat_free(w->errors, (size_t)w->size, sizeof *w->errors);
 }

@@ -8,12 +8,19 @@
 #include "job.h"
 #include "lock.h"
 #include "prog.h"
+#include "repeat.h"
 #include "util.h"
 
 struct hl_sched_temp {
     struct hl_sched_temp *next;
+    size_t mapped; /* its own mapping has so many bytes; 0: it is malloc's */
     _Alignas(64) char bytes[];
 };
+
+/* From here on temporaries of windows and communicators that are made are mappings: of a million ranks' they
+ * are large, and malloc would keep them below the small things that stay. Users' go on as malloc likes,
+ * because pages that come again cost time. */
+#define MAPPED ((size_t)1 << 20)
 
 void hl_sched_init_tagged(struct hl_sched *s, const struct hl_coll_net *net, const struct hl_comm *comm,
                           enum hl_plane plane, int tag)
@@ -82,9 +89,13 @@ void hl_sched_fini(struct hl_sched *s)
         let_go_schedule(s);
     }
     while (s->temps != NULL) {
-        struct hl_sched_temp *next = s->temps->next;
-        free(s->temps);
-        s->temps = next;
+        struct hl_sched_temp *t = s->temps;
+        s->temps = t->next;
+        if (t->mapped != 0) {
+            hl_mem_repeat_free(t, t->mapped, 1);
+        } else {
+            free(t);
+        }
     }
     if (s->steps != s->few) {
         free(s->steps);
@@ -220,12 +231,15 @@ void *hl_sched_bytes(struct hl_sched *s, size_t n)
         s->scratch_used += n;
         return small;
     }
-    struct hl_sched_temp *t = aligned_alloc(64, sizeof *t + n);
+    size_t mapped = s->plane == HL_PLANE_MAKE && n >= MAPPED ? sizeof(struct hl_sched_temp) + n : 0;
+    struct hl_sched_temp *t = mapped != 0 ? hl_mem_repeat(&(struct hl_repeat){mapped, 1, NULL}, -1)
+                                          : aligned_alloc(64, sizeof *t + n);
     if (t == NULL) {
         fail_schedule(s, hl_err_say(HL_ERR_NO_MEM, "no memory for %zu bytes of a collective's temporary", n));
         return s->scratch; /* never used: a schedule with an error does not run */
     }
     t->next = s->temps;
+    t->mapped = mapped;
     s->temps = t;
     return t->bytes;
 }

@@ -28,6 +28,7 @@
 #include "stat.h"
 #include "stops.h"
 #include "topo.h"
+#include "util.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -46,6 +47,8 @@ static int share_board(void)
 /* Makes memory that all ranks of the node reach without asking each other. Without it, they ask. */
 static int share_node_memory(void)
 {
+    static const char label[] = "symmetric memory";
+    hl_mem_symmetric_begin(hl_siphash(hl_boot.secret, label, sizeof label));
     int fd, err = hl_boot_node_file(hl_mem_commons_make, &fd);
     if (err == 0 && fd >= 0) {
         hl_mem_commons_join(fd, hl_job.node_size, hl_job.node_rank);

@@ -6,6 +6,7 @@
 #include "fixed.h"
 #include "index.h"
 #include "seg.h"
+#include "symmetric.h"
 #include "topo.h"
 #include "util.h"
 
@@ -40,6 +41,33 @@ static int take_block(struct hl_arena *a, size_t len, size_t align, size_t *off)
                            : hl_blocks_take(&a->blocks, len, align, off);
 }
 
+/* Takes a place for a symmetric arena; NULL: it lies anywhere. */
+static char *arena_place(size_t len, bool plain, const struct hl_arena_key *key) HL_REQUIRES(hl_mem_lock)
+{
+    struct hl_place_ask ask = {.len = len, .align = hl_max_size(HL_MEM_OWN, key->page), .arena = plain};
+    char *at = key->symmetric && plain ? hl_symmetric_take(&ask) : NULL;
+    ask.arena = false;
+    return key->symmetric && at == NULL ? hl_symmetric_take(&ask) : at;
+}
+
+static int make_arena_memory(struct hl_seg *seg, size_t len, const struct hl_arena_key *key)
+    HL_REQUIRES(hl_mem_lock)
+{
+    bool plain = key->policy == HL_MEM_SYSTEM && !is_huge_arena(key) && !key->hidden;
+    if (plain && hl_commons_take(seg, key->symmetric)) {
+        return 0;
+    }
+    char *at = arena_place(len, plain, key);
+    seg->base = at;
+    seg->reserved = at != NULL;
+    int rc = hl_seg_make(seg, len, HL_MEM_OWN, HL_SEG_LAZY);
+    if (rc != 0 && at != NULL) {
+        hl_symmetric_give(at);
+        hl_mem_unreserve(at, len);
+    }
+    return rc;
+}
+
 static int make_arena(const struct hl_arena_key *key, struct hl_arena **out) HL_REQUIRES(hl_mem_lock)
 {
     size_t len = hl_max_size(HL_MEM_ARENA, key->page);
@@ -52,8 +80,7 @@ static int make_arena(const struct hl_arena_key *key, struct hl_arena **out) HL_
     seg->policy = key->policy;
     seg->nodes = key->nodes;
     seg->page = key->page;
-    bool plain = key->policy == HL_MEM_SYSTEM && !is_huge_arena(key) && !key->hidden;
-    int rc = plain && hl_commons_take(seg) ? 0 : hl_seg_make(seg, len, HL_MEM_OWN, HL_SEG_LAZY);
+    int rc = make_arena_memory(seg, len, key);
     if (rc != 0) {
         goto drop_record;
     }
@@ -176,7 +203,8 @@ size_t hl_arena_len_at(const struct hl_seg *seg, size_t off)
 static bool fits_arena(const struct hl_arena *a, const struct hl_arena_key *key)
 {
     return a->key.policy == key->policy && a->key.nodes == key->nodes && a->key.page == key->page &&
-           a->key.memkind == key->memkind && a->key.hidden == key->hidden;
+           a->key.memkind == key->memkind && a->key.hidden == key->hidden &&
+           a->key.symmetric == key->symmetric;
 }
 
 size_t hl_arena_held(const struct hl_arena_key *key)

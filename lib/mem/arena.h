@@ -12,9 +12,10 @@
 struct hl_arena_key {
     enum hl_mem_policy policy;
     uint64_t nodes;
-    size_t page;  /* bytes of a page */
-    bool memkind; /* memkind cuts the pieces, where it can be used */
-    bool hidden;  /* the library's own buffers: watchers are not told of them */
+    size_t page;    /* bytes of a page */
+    bool memkind;   /* memkind cuts the pieces, where it can be used */
+    bool hidden;    /* the library's own buffers: watchers are not told of them */
+    bool symmetric; /* begins where ranks that call alike have theirs (symmetric.h) */
 };
 
 /* True: the program asked for huge pages, so the library's own buffers take none of them from now on. */

@@ -97,7 +97,7 @@ struct hl_seg *hl_index_new(void)
         seg->arena = NULL;
         seg->key = 0;
         seg->mr = NULL;
-        seg->pinned = seg->reserved = seg->only_mine = seg->lazy = false;
+        seg->pinned = seg->reserved = seg->only_mine = seg->lazy = seg->same = false;
     }
     return seg;
 }

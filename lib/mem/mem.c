@@ -7,11 +7,13 @@
 #include "plan.h"
 #include "report.h"
 #include "seg.h"
+#include "symmetric.h"
 #include "topo.h"
 #include "util.h"
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 
 struct watcher {
     int (*born)(struct hl_seg *);
@@ -51,12 +53,32 @@ int hl_mem_no_record(size_t len)
     return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: no memory for records of them", len);
 }
 
+/* Reserves a place for a segment that shall lie where other ranks have theirs; NULL: it lies anywhere. */
+static char *own_place(size_t len, size_t align, const struct hl_arena_key *key, const struct hl_mem_ask *ask)
+    HL_REQUIRES(hl_mem_lock)
+{
+    struct hl_place_ask place = {.len = hl_round_up(len, key->page),
+                                 .align = hl_max_size(hl_max_size(align, key->page), HL_MEM_SEG_ALIGN),
+                                 .at = ask->place};
+    return ask->symmetric ? hl_symmetric_take(&place) : NULL;
+}
+
+static void give_place(char *place, size_t len) HL_REQUIRES(hl_mem_lock)
+{
+    if (place != NULL) {
+        hl_symmetric_give(place);
+        hl_mem_unreserve(place, len);
+    }
+}
+
 /* Makes a piece that owns its segment. Its pages are taken without the lock, since that may take long. */
-static int make_own(size_t len, size_t align, const struct hl_arena_key *key, enum hl_seg_take take, void *at,
-                    struct hl_piece *out)
+static int make_own(size_t len, size_t align, const struct hl_arena_key *key, enum hl_seg_take take,
+                    const struct hl_mem_ask *ask, struct hl_piece *out)
 {
     hl_mutex_lock(&hl_mem_lock);
     struct hl_seg *seg = hl_index_new();
+    char *at = ask->at, *place = seg != NULL ? own_place(len, align, key, ask) : NULL;
+    at = place != NULL ? place : at;
     hl_mutex_unlock(&hl_mem_lock);
     if (seg == NULL) {
         return hl_mem_no_record(len);
@@ -77,6 +99,10 @@ static int make_own(size_t len, size_t align, const struct hl_arena_key *key, en
     }
     if (rc != 0) {
         hl_index_drop(seg);
+        give_place(place, hl_round_up(len, key->page));
+    } else if (place != NULL) {
+        seg->same = true;
+        seg->reserved = false; /* with the segment the range goes, too */
     }
     hl_mutex_unlock(&hl_mem_lock);
     if (rc == 0) {
@@ -96,12 +122,14 @@ static int try_page(size_t len, const struct hl_mem_ask *ask, const struct hl_pl
     struct hl_arena_key key = {.policy = plan->policy,
                                .nodes = plan->nodes,
                                .page = plan->pages[which],
+                               .symmetric = ask->symmetric,
                                .memkind = ask->only_mine && huge && !whole};
     enum hl_seg_take take = plan->takes[which];
     take = ask->populate && take < HL_SEG_NOW ? HL_SEG_NOW : take;
     size_t align = whole ? own_align : ask->align;
     bool shares = !whole || (key.page > base && take == HL_SEG_NOW);
-    if (!ask->own_segment && ask->at == NULL && shares && hl_arena_holds(len, align, &key)) {
+    if (!ask->own_segment && ask->at == NULL && ask->place == NULL && shares &&
+        hl_arena_holds(len, align, &key)) {
         size_t room = whole ? hl_round_up(len, key.page) : len;
         hl_mutex_lock(&hl_mem_lock);
         int rc = hl_arena_cut(room, align, take >= HL_SEG_NOW, &key, out);
@@ -114,7 +142,7 @@ static int try_page(size_t len, const struct hl_mem_ask *ask, const struct hl_pl
         }
         /* There was no room for a whole arena; there may be room for this piece. */
     }
-    int rc = make_own(len, own_align, &key, take, ask->at, out);
+    int rc = make_own(len, own_align, &key, take, ask, out);
     if (rc == 0) {
         out->seg->only_mine = ask->only_mine;
     }
@@ -161,6 +189,9 @@ static void end_own(struct hl_seg *seg) HL_REQUIRES(hl_mem_lock)
 {
     hl_index_hide(seg);
     tell_dying(seg, watcher_count);
+    if (seg->same) {
+        hl_symmetric_give(seg->base);
+    }
     hl_seg_unmake(seg);
     hl_index_drop(seg);
 }
@@ -180,6 +211,21 @@ bool hl_mem_discard(const struct hl_piece *piece, size_t off, size_t len)
 {
     const struct hl_seg *seg = piece->seg;
     return seg->arena == NULL && seg->lazy && !seg->pinned && hl_seg_punch(seg, piece->off + off, len);
+}
+
+#define ZERO_LONG ((size_t)64 << 10) /* shorter ones are not worth a system call */
+
+void hl_mem_zero(const struct hl_piece *piece, size_t len)
+{
+    const struct hl_seg *seg = piece->seg;
+    size_t first = hl_round_up(piece->off, seg->page), end = (piece->off + len) & ~(seg->page - 1);
+    bool plain = seg->page == hl_topo_page() && seg->policy == HL_MEM_SYSTEM && !seg->pinned;
+    if (len < ZERO_LONG || !plain || !hl_seg_punch(seg, piece->off, len)) {
+        memset(piece->addr, 0, len);
+        return;
+    }
+    memset(piece->addr, 0, first - piece->off);
+    memset(seg->base + end, 0, piece->off + len - end);
 }
 
 int hl_mem_piece_at(const void *addr, struct hl_piece *out)

@@ -49,6 +49,7 @@ struct hl_seg {
     size_t dumped;  /* bytes from the begin that core files hold; under mem's lock, or the owner's */
     uint64_t key;   /* fab's: registration key of the whole segment, 0: none; set in fab's born callback */
     void *mr;       /* fab's: the registration; set in fab's born callback */
+    bool same;      /* at a place of symmetric.h, which is given back with the segment */
     bool pinned;    /* the owner's, not in arenas: a NIC keeps pages, so no page goes back to the system */
 };
 
@@ -63,6 +64,8 @@ struct hl_piece {
 struct hl_mem_ask {
     size_t align;                   /* power of two, 0 = HL_MEM_ALIGN */
     bool own_segment;               /* a segment of its own, no part of an arena */
+    bool symmetric;                 /* at the address that ranks get which call alike, if it is free */
+    void *place;                    /* with symmetric: this address and no other, if it is free */
     void *at;                       /* the address, in a range that the caller reserved; NULL: anywhere */
     size_t page_most;               /* largest page size, whatever the wish says; 0: no limit */
     bool populate;                  /* take all pages now */
@@ -82,6 +85,14 @@ struct hl_mem_ask {
  * mapped in it any more. Returns 0, or HL_ERR_NO_MEM with the text (limit of address space). Any thread. */
 int hl_mem_reserve(size_t len, size_t align, char **base);
 void hl_mem_unreserve(char *base, size_t len);
+
+/* Lets pieces that are asked for with `symmetric` begin where all ranks that call this with the same `seed`
+ * have them; before, they lie anywhere. A later call changes nothing. Once, before other threads use mem. */
+void hl_mem_symmetric_begin(uint64_t seed);
+
+/* The end of the last of these pieces: behind it all addresses are free, as far as this module knows. NULL:
+ * there was no hl_mem_symmetric_begin. Any thread. */
+char *hl_mem_symmetric_top(void);
 
 /* Makes a piece of at least `len` bytes (0 counts as 1). The bytes are NOT zeroed. The caller owns the piece
  * until hl_mem_free. Any thread; takes mem's lock and may call the watchers. With ask->at, a multiple of
@@ -144,6 +155,10 @@ void hl_mem_dump(struct hl_seg *seg, size_t end);
 /* Gives the pages that lie wholly in bytes [off, off + len) of the piece back to the system, if they came by
  * touch and no NIC keeps them. True: that was done, and these bytes read as zeroes. For the piece's owner. */
 bool hl_mem_discard(const struct hl_piece *piece, size_t off, size_t len);
+
+/* Makes the first `len` bytes of a new piece zero, for its owner. Pages of a long one that nobody has touched
+ * stay untouched. */
+void hl_mem_zero(const struct hl_piece *piece, size_t len);
 
 /* Bytes of memory that each of `sharers` processes of this machine may offer to all of them, if half of what
  * the machine and control groups have is to suffice once all of it is used. It is at most what the limits of

@@ -23,9 +23,13 @@ int hl_seg_make(struct hl_seg *seg, size_t len, size_t align, enum hl_seg_take t
  * with the text. */
 int hl_seg_make_file(struct hl_seg *seg);
 
-/* The commons (commons.h): puts `seg` in this rank's slice. Returns false when the slice is taken, or nothing
- * is mapped. */
-bool hl_commons_take(struct hl_seg *seg) HL_REQUIRES(hl_mem_lock);
+/* Reserves [base, base + len) as hl_mem_reserve does. Returns 0, or HL_ERR_NO_MEM without a text when
+ * something else is mapped there, or the range cannot be had. */
+int hl_mem_reserve_at(char *base, size_t len);
+
+/* The commons (commons.h): puts `seg` in this rank's slice for plain arenas, or for symmetric ones. Returns
+ * false when that is taken, or nothing is mapped (for symmetric ones: where all ranks have it). */
+bool hl_commons_take(struct hl_seg *seg, bool symmetric) HL_REQUIRES(hl_mem_lock);
 
 /* Lets peers find the segment if it lies in this rank's slice; else does nothing. */
 void hl_commons_publish(const struct hl_seg *seg);

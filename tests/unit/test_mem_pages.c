@@ -507,6 +507,8 @@ END_TEST
 #include "mem_carved.h"
 
 #include "mem_commons.h"
+#include "mem_repeat.h"
+#include "mem_symmetric.h"
 
 static Suite *suite(void)
 {
@@ -539,6 +541,14 @@ static Suite *suite(void)
     tcase_add_test(c, a_slice_behaves_as_an_arena);
     tcase_add_test(c, without_room_for_the_commons_arenas_have_their_own_files);
     tcase_add_test(c, commons_obey_the_limit_of_files);
+    tcase_add_test(c, rows_have_their_record_everywhere);
+    tcase_add_test(c, long_rows_take_little_memory);
+    tcase_add_test(c, processes_share_a_pattern);
+    tcase_add_test(c, a_row_is_right_whatever_is_refused);
+    tcase_add_test(c, pieces_become_zero);
+    tcase_add_test(c, symmetric_pieces_lie_where_the_calls_say);
+    tcase_add_test(c, places_of_freed_symmetric_pieces_come_again);
+    tcase_add_test(c, symmetric_slices_lie_at_one_address);
     suite_add_tcase(s, c);
     return s;
 }
