@@ -85,7 +85,8 @@ struct hl_slot *hl_slot_take(struct hl_lane *lane) HL_REQUIRES(lane->lease);
  * `local`: local flushes, too. */
 void hl_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot, bool local)
     HL_REQUIRES(lane->lease);
-/* Local flushes wait for this slot, too: the way's newest, whose chain got a record that wants an answer. */
+/* Local flushes wait for this slot, too, whose chain got a record that wants an answer. It need not be the
+ * way's newest. */
 void hl_slot_make_local(struct hl_way *way, const struct hl_slot *slot);
 /* Closes a part of the slot (enum hl_slot_part) with an error or 0; with its last part the slot ends. */
 void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, int err)

@@ -114,8 +114,10 @@ void hl_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *sl
 
 void hl_slot_make_local(struct hl_way *way, const struct hl_slot *slot)
 {
-    /* release: pairs with the acquire in snapshot (flush.c). */
-    hl_a64_store_release(&way->local_issued, slot->way_seq);
+    /* relaxed: the leaseholder alone writes it. release: pairs with the acquire in snapshot (flush.c). */
+    if (slot->way_seq > hl_a64_load_relaxed(&way->local_issued)) {
+        hl_a64_store_release(&way->local_issued, slot->way_seq);
+    }
 }
 
 void hl_slot_advance(struct hl_lane *lane)

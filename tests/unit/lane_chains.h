@@ -66,6 +66,31 @@ static void progress_until_local(int peer) HL_NO_TSA
     }
 }
 
+/* A get that joins an older chain takes back nothing of what local flushes wait for. */
+START_TEST(a_local_flush_waits_for_what_came_behind_an_older_chain)
+{
+    start(1);
+    static uint8_t large[8192], there[8192];
+    static uint64_t remote[2] = {77, 78};
+    uint64_t result[2] = {0};
+    hl_a32 error = {0};
+    struct hl_xfer first = transfer(1, &remote[0], &result[0], &error);
+    struct hl_xfer second = transfer(1, &remote[1], &result[1], &error);
+    struct hl_xfer direct = {
+        .peer = 1, .addr = (uint64_t)(uintptr_t)there, .buf = large, .len = sizeof large, .error = &error};
+    model.hold = true;
+    ck_assert_int_eq(hl_lane_read(&first), 0);
+    ck_assert_int_eq(hl_lane_write(&direct), 0);
+    ck_assert_int_eq(hl_lane_read(&second), 0);
+    const struct hl_way *way = hl_way_find(hl_pool.lanes[0], 1);
+    ck_assert_uint_eq(hl_a64_load_relaxed(&way->local_issued), hl_a64_load_relaxed(&way->issued));
+    model.hold = false;
+    hl_lane_flush(1, HL_REMOTE);
+    ck_assert(result[0] == 77 && result[1] == 78);
+    stop();
+}
+END_TEST
+
 /* A local flush passes over the chain of a put; a get that comes later must not slip into that chain. */
 START_TEST(a_local_flush_waits_for_every_get)
 {
@@ -221,6 +246,7 @@ static void add_chains(TCase *t)
     tcase_add_test(t, a_put_arrives_without_further_calls);
     tcase_add_test(t, puts_are_over_for_their_origin_with_the_copy);
     tcase_add_test(t, a_local_flush_waits_for_every_get);
+    tcase_add_test(t, a_local_flush_waits_for_what_came_behind_an_older_chain);
     tcase_add_test(t, a_peer_that_falls_silent_is_found_dead);
     tcase_add_test(t, words_are_put_from_copies);
     tcase_add_test(t, answers_of_a_chain_fit_into_one_message);
