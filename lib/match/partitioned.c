@@ -87,6 +87,19 @@ static struct precv *precv_of(struct plan_side *x)
 
 /* ---- Both ---- */
 
+/* The request fails; in its `parts` it names the rank that has died. */
+static void fail_side(struct plan_side *x, int err)
+{
+    struct hl_req *r = x->request;
+
+    if (err == HL_ERR_PROC_ABORTED &&
+        hl_a32_load_relaxed(&r->error) == 0) { /* relaxed: the first one counts */
+        int world = r->what == HL_REQ_PSEND ? psend_of(x)->send.dest_world : precv_of(x)->recv.src_world;
+        hl_a32_store_relaxed(&r->parts, (uint32_t)world + 1); /* relaxed: published with DONE */
+    }
+    hl_req_fail(r, err);
+}
+
 /* True when the plan has gone (or come); *err is its error. */
 static bool has_told(struct plan_side *x, int *err)
 {
@@ -162,13 +175,13 @@ static bool step_send(struct hl_flight *f)
         }
         err = hl_req_finish(r, MPI_STATUS_IGNORE);
         if (err != 0) {
-            hl_req_fail(x->request, err);
+            fail_side(x, err);
         }
         p->left++;
     }
     bool told = has_told(x, &err);
     if (err != 0) {
-        hl_req_fail(x->request, err);
+        fail_side(x, err);
     }
     return told;
 }
@@ -205,7 +218,7 @@ static int start_part_send(struct hl_req *r)
 
 static int send_part(struct psend *p, uint32_t k)
 {
-    const struct plan_side *x = &p->side;
+    struct plan_side *x = &p->side;
     struct hl_send s = p->send;
     struct hl_req *r;
 
@@ -214,7 +227,7 @@ static int send_part(struct psend *p, uint32_t k)
     s.count = partitions_of(p, k) * x->count;
     int err = hl_match_isend(&hl_match_self, &s, &r);
     if (err != 0) {
-        hl_req_fail(x->request, err);
+        fail_side(x, err);
         r = hl_req_completed();
     }
     /* release: the request is there; pairs with the acquire in step_send. */
@@ -229,7 +242,8 @@ int hl_part_ready(struct hl_req *r, int first, int last)
     int err = 0;
 
     if (first < 0 || last >= p->side.partitions || first > last) {
-        return hl_err_say(HL_ERR_ARG, "partitions %d to %d of %d", first, last, p->side.partitions);
+        return hl_err_say(HL_ERR_ARG, "partitions %d to %d: the request has %d, counted from 0", first, last,
+                          p->side.partitions);
     }
     for (int i = first; i <= last && err == 0; i++) {
         uint64_t bit = UINT64_C(1) << (i % 64);
@@ -353,7 +367,7 @@ static void learn(struct precv *p, int err)
         p->aside = malloc((size_t)p->bytes + 1);
     }
     if (p->open == NULL || p->index == NULL || p->arrived == NULL || (!is_block && p->aside == NULL)) {
-        err = HL_ERR_NO_MEM;
+        err = no_memory();
     }
     if (err != 0) {
         x->plan.messages = 0;
@@ -379,7 +393,7 @@ static void post_partitioned(struct precv *p)
 
     p->posted = true;
     if (p->err != 0) {
-        hl_req_fail(x->request, p->err);
+        fail_side(x, p->err);
     }
     for (uint32_t k = 0; k < x->plan.messages; k++) {
         struct hl_recv r = p->recv;
@@ -390,7 +404,7 @@ static void post_partitioned(struct precv *p)
         r.buf = (p->aside != NULL ? p->aside : x->buf) + offset;
         int err = hl_match_irecv(&hl_match_self, &r, &p->open[p->n_open]);
         if (err != 0) {
-            hl_req_fail(x->request, err);
+            fail_side(x, err);
             continue;
         }
         p->index[p->n_open++] = k;
@@ -407,7 +421,7 @@ static void take_message(struct precv *p, uint32_t k, int err)
         err = hl_type_unpack(x->type, x->count * x->partitions, x->buf, offset, p->aside + offset, n);
     }
     if (err != 0) {
-        hl_req_fail(x->request, err);
+        fail_side(x, err);
     }
     hl_a8_store_release(&p->arrived[k], 1); /* release: its data; pairs with the acquire in is_there */
 }
@@ -502,7 +516,8 @@ int hl_part_arrived(struct hl_req *r, int partition, bool *arrived)
     const struct precv *p = precv_of(side_of(r));
 
     if (partition < 0 || partition >= p->side.partitions) {
-        return hl_err_say(HL_ERR_ARG, "partition %d of %d", partition, p->side.partitions);
+        return hl_err_say(HL_ERR_ARG, "partition %d: the request has %d, counted from 0", partition,
+                          p->side.partitions);
     }
     *arrived = !hl_req_is_active(r) || hl_req_is_done(r) || is_there(p, partition);
     if (!*arrived) {
