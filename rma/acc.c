@@ -158,7 +158,7 @@ static int acc_spans(const struct hl_acc *a, const struct sides *s, enum hl_basi
 {
     struct hl_layout_iter *z = malloc(sizeof *z);
     if (z == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory to walk a layout of an accumulate");
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the layout of an accumulate");
     }
     int rc = hl_layout_begin(z, HL_WALK_ELEMENTS, hl_op_extent(basic), s->at, s->n);
     while (rc == 0 && hl_layout_next(z)) {
@@ -278,18 +278,20 @@ static int acc_layout(const struct hl_acc *a, const struct hl_span *span)
 static int check_types(const struct hl_acc *a, const struct hl_span *span)
 {
     if (a->op == HL_OP_NO_OP && !a->fetches) {
-        return hl_err_say(HL_ERR_OP, "MPI_NO_OP is for calls that fetch; nothing would be done");
+        return hl_err_say(HL_ERR_OP, "MPI_NO_OP is for calls that fetch: this call would do nothing");
     }
     const struct hl_type *t = a->m.target_type;
     const struct hl_type *others[2] = {a->op == HL_OP_NO_OP ? t : a->m.origin_type,
                                        a->fetches ? a->result_type : t};
     for (int i = 0; i < 2; i++) {
         if (others[i] == NULL || !hl_type_is_committed(others[i])) {
-            return others[i] == NULL ? hl_win_bad_type(i == 0 ? HL_ARG_ORIGIN : HL_ARG_RESULT)
-                                     : hl_err_say(HL_ERR_TYPE, "result datatype is not committed");
+            return others[i] == NULL
+                       ? hl_win_bad_type(i == 0 ? HL_ARG_ORIGIN : HL_ARG_RESULT)
+                       : hl_err_say(HL_ERR_TYPE, "the result datatype is not committed (MPI_Type_commit)");
         }
         if (span->len > 0 && (t->basic == HL_BASIC_MIXED || others[i]->basic != t->basic)) {
-            return hl_err_say(HL_ERR_TYPE, "accumulates need one basic type on all sides, here %s and %s",
+            return hl_err_say(HL_ERR_TYPE,
+                              "accumulates need one basic type on all sides, and here they have %s and %s",
                               hl_op_basic_words(t->basic), hl_op_basic_words(others[i]->basic));
         }
     }
@@ -297,15 +299,16 @@ static int check_types(const struct hl_acc *a, const struct hl_span *span)
         return hl_win_bad_op();
     }
     if (span->len > 0 && a->op < HL_OP_REPLACE && hl_op_kernel(a->op, t->basic) == NULL) {
-        return hl_err_say(HL_ERR_OP, "operation %s is not defined for basic type %s", hl_op_kind_name(a->op),
+        return hl_err_say(HL_ERR_OP, "operation %s is not defined for %s", hl_op_kind_name(a->op),
                           hl_op_basic_words(t->basic));
     }
     int64_t room = span->len;
     if (a->fetches && (a->result_count < 0 || !hl_type_bytes(a->result_type, a->result_count, &room))) {
-        return hl_err_say(HL_ERR_COUNT, "result count is %lld", (long long)a->result_count);
+        return hl_err_say(HL_ERR_COUNT, "result count %lld is %s", (long long)a->result_count,
+                          a->result_count < 0 ? "negative" : "of more bytes than fit 63 bits");
     }
     if (room < span->len) {
-        return hl_err_say(HL_ERR_TRUNCATE, "result has room for %lld bytes of data, %lld are fetched",
+        return hl_err_say(HL_ERR_TRUNCATE, "the result has room for %lld bytes of data, and %lld are fetched",
                           (long long)room, (long long)span->len);
     }
     return 0;
@@ -329,7 +332,7 @@ int hl_win_acc(const struct hl_acc *a)
         return rc;
     }
     if (a->fetches && hl_type_lacks_buffer(a->result_type, a->result)) {
-        return hl_err_say(HL_ERR_BUFFER, "result address is NULL for %lld bytes", (long long)span.len);
+        return hl_err_say(HL_ERR_BUFFER, "the result address is NULL for %lld bytes", (long long)span.len);
     }
     if (hl_target_is_far(&m.win->targets[m.target]) && (rc = hl_win_take_lock(m.win, m.target)) != 0) {
         return rc;

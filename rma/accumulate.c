@@ -121,8 +121,9 @@ static HL_NOINLINE int fetch_op_any(void *origin, void *result, MPI_Datatype typ
     }
     const struct hl_type *t = hl_type_of(type);
     if (HL_CHECKS && t != NULL && !t->predefined) {
-        return hl_win_end(win, "MPI_Fetch_and_op",
-                          hl_err_say(HL_ERR_TYPE, "fetch and op takes predefined datatypes only"));
+        return hl_win_end(
+            win, "MPI_Fetch_and_op",
+            hl_err_say(HL_ERR_TYPE, "the datatype is not predefined, and this call takes no other"));
     }
     struct hl_acc a = fetch_of(acc_of(origin, 1, target, disp, 1, op), result, 1);
     return accumulate_near(&a, (MPI_Datatype[]){type, type, type}, win, "MPI_Fetch_and_op");

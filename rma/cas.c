@@ -107,12 +107,12 @@ int hl_win_cas(const struct hl_acc *a, const void *compare)
     }
     enum hl_basic basic = a->m.target_type->basic;
     if (!a->m.target_type->predefined || !is_taken(basic)) {
-        return hl_err_say(
-            HL_ERR_TYPE, "compare and swap takes predefined integers, logicals and bytes, not %s%s",
-            a->m.target_type->predefined ? "" : "a datatype made of ", hl_op_basic_words(basic));
+        return hl_err_say(HL_ERR_TYPE, "the call takes predefined integers, logicals and bytes, not %s%s",
+                          a->m.target_type->predefined ? "" : "a datatype made of ",
+                          hl_op_basic_words(basic));
     }
     if (!hl_is_address(compare) || !hl_is_address(a->result)) {
-        return hl_err_say(HL_ERR_BUFFER, "%s address is NULL or none",
+        return hl_err_say(HL_ERR_BUFFER, "the %s address is NULL or no address",
                           !hl_is_address(compare) ? "compare" : "result");
     }
     if (hl_target_is_far(&w->targets[a->m.target]) && (rc = hl_win_take_lock(w, a->m.target)) != 0) {

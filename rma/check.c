@@ -66,13 +66,13 @@ static int check_side(enum hl_arg which, int64_t count, const struct hl_type *ty
 {
     const char *side = which == HL_ARG_ORIGIN ? "origin" : "target";
     if (count < 0) {
-        return hl_err_say(HL_ERR_COUNT, "%s count is %lld", side, (long long)count);
+        return hl_err_say(HL_ERR_COUNT, "%s count %lld is negative", side, (long long)count);
     }
     if (type == NULL) {
         return hl_win_bad_type(which);
     }
     if (!hl_type_is_committed(type)) {
-        return hl_err_say(HL_ERR_TYPE, "%s datatype is not committed", side);
+        return hl_err_say(HL_ERR_TYPE, "the %s datatype is not committed (MPI_Type_commit)", side);
     }
     return 0;
 }
@@ -91,8 +91,15 @@ static int check_elements(const struct hl_type *origin, const struct hl_type *ta
         b == HL_BASIC_BYTE || (hl_op_size(a) == hl_op_size(b) && is_basic_real(a) == is_basic_real(b))) {
         return 0;
     }
-    return hl_err_say(HL_ERR_TYPE, "elements of origin are %s, of target %s", hl_op_basic_words(a),
-                      hl_op_basic_words(b));
+    return hl_err_say(HL_ERR_TYPE, "the elements of the origin are %s, those of the target %s",
+                      hl_op_basic_words(a), hl_op_basic_words(b));
+}
+
+static HL_COLD int too_many_bytes(const struct hl_move *m)
+{
+    return hl_err_say(HL_ERR_COUNT,
+                      "%lld elements of the origin, or %lld of the target, do not fit 63 bits of bytes",
+                      (long long)m->origin_count, (long long)m->target_count);
 }
 
 static int check_bytes(const struct hl_move *m, struct hl_span *span)
@@ -100,12 +107,12 @@ static int check_bytes(const struct hl_move *m, struct hl_span *span)
     int64_t mine, theirs;
     if (!hl_type_bytes(m->origin_type, m->origin_count, &mine) ||
         !hl_type_bytes(m->target_type, m->target_count, &theirs)) {
-        return hl_err_say(HL_ERR_COUNT, "more than 2^63 bytes");
+        return too_many_bytes(m);
     }
     /* Like a send and its receive: the receiving side may have more room. */
     if (m->dir == HL_PUT ? mine > theirs : theirs > mine) {
-        return hl_err_say(HL_ERR_TRUNCATE, "origin has %lld bytes of data, target %lld", (long long)mine,
-                          (long long)theirs);
+        return hl_err_say(HL_ERR_TRUNCATE, "the origin has %lld bytes of data, the target %lld",
+                          (long long)mine, (long long)theirs);
     }
     span->len = mine < theirs ? mine : theirs;
     int rc = span->len == 0 ? 0 : check_elements(m->origin_type, m->target_type);
@@ -113,7 +120,7 @@ static int check_bytes(const struct hl_move *m, struct hl_span *span)
         return rc;
     }
     if (span->len != 0 && hl_type_lacks_buffer(m->origin_type, m->origin)) {
-        return hl_err_say(HL_ERR_BUFFER, "origin address is NULL for %lld bytes", (long long)span->len);
+        return hl_err_say(HL_ERR_BUFFER, "the origin address is NULL for %lld bytes", (long long)span->len);
     }
     return 0;
 }
@@ -137,8 +144,8 @@ static int check_range(const struct hl_move *m, struct hl_span *span)
             far_end < 0 ? __builtin_add_overflow(lo, far_end, &lo) : __builtin_add_overflow(hi, far_end, &hi);
     }
     if (m->disp < 0 && m->win->flavor != MPI_WIN_FLAVOR_DYNAMIC) {
-        return hl_err_say(HL_ERR_DISP, "displacement %lld in the window of target %d", (long long)m->disp,
-                          m->target);
+        return hl_err_say(HL_ERR_DISP, "displacement %lld in the window of target %d is negative",
+                          (long long)m->disp, m->target);
     }
     if (!over && lo >= 0 && m->win->dyn != NULL) {
         return hl_dyn_check(m, span, (uint64_t)lo, (uint64_t)hi);
@@ -183,7 +190,7 @@ static int check_epoch(const struct hl_move *m)
         return hl_err_say(HL_ERR_RMA_SYNC, "target %d is not in the group of MPI_Win_start", m->target);
     }
     return hl_err_say(HL_ERR_RMA_SYNC,
-                      "no epoch is open: neither fence nor start nor lock came before (target %d)",
+                      "no epoch is open for target %d: MPI_Win_fence, MPI_Win_start or a lock comes before",
                       m->target);
 }
 
@@ -198,7 +205,7 @@ int hl_win_check(const struct hl_move *m, struct hl_span *span)
     }
     if (!HL_CHECKS) {
         span->offset = m->disp * (int64_t)hl_win_extent(m->win, m->target)->unit;
-        return hl_type_bytes(m->target_type, m->target_count, &span->len) ? 0 : HL_ERR_COUNT;
+        return hl_type_bytes(m->target_type, m->target_count, &span->len) ? 0 : too_many_bytes(m);
     }
     if ((rc = hl_win_check_target(m->win, m->target)) != 0 ||
         (rc = check_side(HL_ARG_ORIGIN, m->origin_count, m->origin_type)) != 0 ||

@@ -287,8 +287,8 @@ static int compare_peers(const struct op *o, enum kind kind, struct hl_touched r
         if (met != NULL) {
             return hl_err_say(HL_ERR_RMA_CONFLICT,
                               "%s of bytes %llu to %llu of target %d by rank %d meets %s of bytes %llu to "
-                              "%llu by rank %d, which no call has completed yet (MPI 3.1, section "
-                              "11.7: the outcome is undefined)",
+                              "%llu by rank %d, which no call has completed yet (MPI 5.0, section 12.7: the "
+                              "outcome is undefined)",
                               words[kind], (unsigned long long)r.lo, (unsigned long long)r.hi - 1, o->target,
                               w->rank, words[old], (unsigned long long)met->lo,
                               (unsigned long long)met->hi - 1, rank);
@@ -302,7 +302,7 @@ static int compare_peers(const struct op *o, enum kind kind, struct hl_touched r
 static int say_conflict(const struct op *o, enum kind kind, struct hl_touched r, enum kind old,
                         const struct hl_touched *met)
 {
-    const char *how = "no call between completes the first";
+    const char *how = "no call in between has completed the first";
     if (kind < READ && old < READ) {
         return hl_err_say(HL_ERR_RMA_CONFLICT, "%s of bytes %llu to %llu of target %d meets %s: %s",
                           words[kind], (unsigned long long)r.lo, (unsigned long long)r.hi - 1, o->target,

@@ -175,7 +175,8 @@ static int refuse_lock(const struct hl_epoch *e, int target)
         return hl_err_say(HL_ERR_RMA_SYNC, "the epoch of MPI_Win_start is still open");
     }
     if (e->exposed != 0 && (target < 0 || target + 1 == e->exposed)) {
-        return hl_err_say(HL_ERR_RMA_SYNC, "my own memory (rank %d) is exposed by MPI_Win_post",
+        return hl_err_say(HL_ERR_RMA_SYNC,
+                          "the memory of this rank, %d, is exposed by MPI_Win_post: MPI_Win_wait ends that",
                           e->exposed - 1);
     }
     return 0;
@@ -223,7 +224,8 @@ int hl_epoch_lock_all(struct hl_epoch *e, uint32_t how)
     hl_mutex_lock(&e->mutex);
     int rc = refuse_lock(e, -1);
     if (rc == 0 && e->count != 0) {
-        rc = hl_err_say(HL_ERR_RMA_SYNC, "%u targets are locked already by MPI_Win_lock", e->count);
+        rc = hl_err_say(HL_ERR_RMA_SYNC, "%u target%s locked already by MPI_Win_lock", e->count,
+                        e->count == 1 ? " is" : "s are");
     } else if (rc == 0) {
         e->all_how = how;
         set_mode(e, HL_EPOCH_ALL);
@@ -237,7 +239,7 @@ int hl_epoch_unlock_all(struct hl_epoch *e, uint32_t *how)
     int rc = 0;
     hl_mutex_lock(&e->mutex);
     if (hl_epoch_mode_of(e) != HL_EPOCH_ALL) {
-        rc = hl_err_say(HL_ERR_RMA_SYNC, "there was no MPI_Win_lock_all");
+        rc = hl_err_say(HL_ERR_RMA_SYNC, "MPI_Win_lock_all was not called");
     } else {
         *how = e->all_how;
         set_mode(e, HL_EPOCH_NONE);
@@ -359,7 +361,7 @@ int hl_epoch_complete(struct hl_epoch *e)
     int rc = 0;
     hl_mutex_lock(&e->mutex);
     if (hl_epoch_mode_of(e) != HL_EPOCH_START) {
-        rc = hl_err_say(HL_ERR_RMA_SYNC, "MPI_Win_start did not come before");
+        rc = hl_err_say(HL_ERR_RMA_SYNC, "MPI_Win_start was not called before");
     } else {
         set_mode(e, HL_EPOCH_NONE);
         clear(e);
@@ -374,10 +376,12 @@ int hl_epoch_expose(struct hl_epoch *e, int self)
     hl_mutex_lock(&e->mutex);
     uint32_t mode = hl_epoch_mode_of(e);
     if (e->exposed != 0) {
-        rc = hl_err_say(HL_ERR_RMA_SYNC,
-                        "the window is exposed already: MPI_Win_wait comes before the next post");
+        rc = hl_err_say(
+            HL_ERR_RMA_SYNC,
+            "the window is exposed already: MPI_Win_wait or MPI_Win_test comes before the next MPI_Win_post");
     } else if (mode == HL_EPOCH_ALL || (mode == HL_EPOCH_LOCKS && hl_epoch_find(e, self) != 0)) {
-        rc = hl_err_say(HL_ERR_RMA_SYNC, "my own memory (rank %d) is locked", self);
+        rc = hl_err_say(HL_ERR_RMA_SYNC,
+                        "the memory of this rank, %d, is locked by this rank: unlock it first", self);
     } else {
         e->exposed = self + 1;
         if (mode == HL_EPOCH_FENCE) {

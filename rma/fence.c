@@ -13,7 +13,10 @@
 static int fence_window(struct hl_win *w, int assert)
 {
     if ((assert & ~KNOWN) != 0) {
-        return hl_err_say(HL_ERR_ASSERT, "assertion %#x is not one of a fence", (unsigned)assert);
+        return hl_err_say(
+            HL_ERR_ASSERT,
+            "assertion %#x: this call takes MPI_MODE_NOSTORE, _NOPUT, _NOPRECEDE and _NOSUCCEED",
+            (unsigned)assert);
     }
     int rc = hl_epoch_fence(&w->epoch, (assert &MPI_MODE_NOSUCCEED) == 0);
     if (rc != 0) {

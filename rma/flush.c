@@ -13,7 +13,7 @@ static int tell_failed(const struct hl_win *w, int target, int rc)
 {
     return hl_err_say(rc,
                       w->dyn != NULL && rc == HL_ERR_RMA_RANGE
-                          ? "target %d has detached memory that an operation was on its way to"
+                          ? "target %d has detached memory while an operation on it was under way"
                           : "an operation on target %d failed",
                       target);
 }
@@ -116,7 +116,8 @@ static HL_COLD int flush_error(struct hl_win *w, int target)
         return hl_err_say(HL_ERR_RMA_SYNC, target < 0 ? "no target is locked" : "target %d is not locked",
                           target);
     }
-    return hl_err_say(HL_ERR_RMA_SYNC, "flush belongs to locks, here the epoch of a %s is open",
+    return hl_err_say(HL_ERR_RMA_SYNC,
+                      "a flush needs a lock of its target, and here the epoch of MPI_Win_%s is open",
                       mode == HL_EPOCH_START ? "start" : "fence");
 }
 

@@ -118,7 +118,7 @@ static int lock_target(struct hl_win *w, int type, int target, int assert)
         return rc;
     }
     if ((assert & ~MPI_MODE_NOCHECK) != 0) {
-        return hl_err_say(HL_ERR_ASSERT, "assertion %#x: a lock knows MPI_MODE_NOCHECK only",
+        return hl_err_say(HL_ERR_ASSERT, "assertion %#x: this call takes 0 or MPI_MODE_NOCHECK",
                           (unsigned)assert);
     }
     bool exclusive = type == MPI_LOCK_EXCLUSIVE;
@@ -142,8 +142,13 @@ static int unlock_target(struct hl_win *w, int target)
     if (rc != 0) {
         return rc;
     }
-    if (hl_epoch_mode_of(&w->epoch) != HL_EPOCH_LOCKS || hl_epoch_find(&w->epoch, target) == 0) {
-        return hl_err_say(HL_ERR_RMA_SYNC, "target %d is not locked", target);
+    uint32_t mode = hl_epoch_mode_of(&w->epoch);
+    if (mode != HL_EPOCH_LOCKS || hl_epoch_find(&w->epoch, target) == 0) {
+        return hl_err_say(HL_ERR_RMA_SYNC,
+                          mode == HL_EPOCH_ALL
+                              ? "target %d is locked by MPI_Win_lock_all, which MPI_Win_unlock_all ends"
+                              : "target %d is not locked",
+                          target);
     }
     /* The lock is left even if an operation has failed, whose error is returned. */
     int failed = HL_FAULT(unlock_open) ? 0 : hl_win_flush(w, target);
@@ -168,7 +173,7 @@ static int release_near(struct hl_win *w, int n)
 static int lock_all(struct hl_win *w, int assert)
 {
     if ((assert & ~MPI_MODE_NOCHECK) != 0) {
-        return hl_err_say(HL_ERR_ASSERT, "assertion %#x: lock_all knows MPI_MODE_NOCHECK only",
+        return hl_err_say(HL_ERR_ASSERT, "assertion %#x: this call takes 0 or MPI_MODE_NOCHECK",
                           (unsigned)assert);
     }
     bool none = (assert &MPI_MODE_NOCHECK) != 0;

@@ -248,7 +248,9 @@ static int find_flag(struct hl_win *w, int64_t disp, struct flag_watch *f)
         return rc;
     }
     if ((w->dyn == NULL ? look_up(w, f) : hl_win_table_with(w->id, look_up, f)) != 0) {
-        return hl_err_say(HL_ERR_RMA_RANGE, "no flag at displacement %lld of my part of the window",
+        return hl_err_say(HL_ERR_RMA_RANGE,
+                          "no flag at displacement %lld of this rank's part of the window: its memory is not "
+                          "attached as a whole",
                           (long long)disp);
     }
     return (uintptr_t)f->flag % sizeof *f->flag == 0 ? 0 : not_aligned(disp, w->rank);
@@ -313,7 +315,7 @@ static int check_flags(const struct watches *a, const int *index, int *live)
         return hl_win_bad();
     }
     if (a->count < 0) {
-        return hl_err_say(HL_ERR_COUNT, "%d flags: the count is negative", a->count);
+        return hl_err_say(HL_ERR_COUNT, "count %d is negative", a->count);
     }
     if (!hl_is_address(index) || (a->count > 0 && !(hl_is_address(a->disps) && hl_is_address(a->values)))) {
         return hl_win_null(!hl_is_address(index)      ? "index"

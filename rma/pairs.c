@@ -75,8 +75,11 @@ static struct hl_pair *pair_of(struct hl_pairs *p, int peer)
 int hl_pairs_begin(struct hl_pairs *p, enum hl_side side, int *members, int n, bool wait)
 {
     hl_mutex_lock(&p->mutex);
-    int rc = p->side[side].open ? hl_err_say(HL_ERR_RMA_SYNC, "such an epoch is open already")
-                                : reserve_pairs(p, (uint32_t)n);
+    int rc = p->side[side].open
+                 ? hl_err_say(HL_ERR_RMA_SYNC,
+                              side == HL_ACCESS ? "MPI_Win_start was called before, and no MPI_Win_complete"
+                                                : "MPI_Win_post was called before, and no MPI_Win_wait")
+                 : reserve_pairs(p, (uint32_t)n);
     if (rc == 0) {
         uint32_t missing = 0;
         for (int i = 0; i < n; i++) {
@@ -135,7 +138,10 @@ bool hl_pairs_is_missing(struct hl_pairs *p, enum hl_side side, int peer)
 int hl_pairs_end(struct hl_pairs *p, enum hl_side side, int *failed)
 {
     hl_mutex_lock(&p->mutex);
-    int rc = p->side[side].open ? 0 : hl_err_say(HL_ERR_RMA_SYNC, "no such epoch is open");
+    int rc = p->side[side].open
+                 ? 0
+                 : hl_err_say(HL_ERR_RMA_SYNC, side == HL_ACCESS ? "MPI_Win_start was not called before"
+                                                                 : "MPI_Win_post was not called before");
     *failed = -1;
     for (int i = p->side[side].n - 1; rc == 0 && i >= 0; i--) {
         struct hl_pair *row = pair_of(p, p->side[side].members[i]);

@@ -161,7 +161,9 @@ static int post_group(struct hl_win *w, MPI_Group group, int assert)
 {
     int *world, *ranks;
     if ((assert & ~(MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT)) != 0) {
-        return hl_err_say(HL_ERR_ASSERT, "assertion %#x is not one of a post", (unsigned)assert);
+        return hl_err_say(HL_ERR_ASSERT,
+                          "assertion %#x: this call takes MPI_MODE_NOCHECK, _NOSTORE and _NOPUT",
+                          (unsigned)assert);
     }
     int n = members_of(w, group, &world, &ranks);
     if (n < 0) {
@@ -204,7 +206,7 @@ static int open_access(struct hl_win *w, MPI_Group group, int assert)
 {
     int *world, *ranks;
     if ((assert & ~MPI_MODE_NOCHECK) != 0) {
-        return hl_err_say(HL_ERR_ASSERT, "assertion %#x: a start knows MPI_MODE_NOCHECK only",
+        return hl_err_say(HL_ERR_ASSERT, "assertion %#x: this call takes 0 or MPI_MODE_NOCHECK",
                           (unsigned)assert);
     }
     int n = members_of(w, group, &world, &ranks);
@@ -229,7 +231,7 @@ static int complete_epoch(struct hl_win *w)
 {
     int failed = 0, ignored;
     if (!hl_pairs_ready(w->pairs, HL_ACCESS)) {
-        return hl_err_say(HL_ERR_RMA_SYNC, "MPI_Win_start has not returned in another thread");
+        return hl_err_say(HL_ERR_RMA_SYNC, "another thread is still in MPI_Win_start");
     }
     int rc = hl_epoch_complete(&w->epoch);
     if (rc != 0) {
@@ -281,7 +283,7 @@ static int wait(struct hl_win *w, int *flag)
 {
     struct pscw_wait what = {w, HL_EXPOSURE};
     if (!hl_pairs_is_open(w->pairs, HL_EXPOSURE)) {
-        return hl_err_say(HL_ERR_RMA_SYNC, "MPI_Win_post did not come before");
+        return hl_err_say(HL_ERR_RMA_SYNC, "MPI_Win_post was not called before");
     }
     if (flag == NULL) {
         hl_prog_wait_rung(is_complete, &what);

@@ -145,7 +145,7 @@ static int tell_refused(const struct rpc_call *c, const struct hl_near_rpc_slot 
 
     return hl_err_say(slot->rc,
                       c->win->dyn != NULL && slot->rc == HL_ERR_RMA_RANGE
-                          ? "target %d has detached memory that an operation was on its way to: %#llx"
+                          ? "target %d has detached memory while an operation on it was under way, at %#llx"
                           : "target %d refused an operation at %#llx",
                       c->target, at);
 }

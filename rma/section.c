@@ -23,7 +23,7 @@ static int describe_move(struct hl_move *m, const struct section_side sides[2], 
     int rc = hl_section_begin(&rooms[0], sides[0].section, hl_win_type(HL_ARG_ORIGIN, sides[0].type),
                               sides[0].count, lasts, &m->origin_type, &m->origin_count);
     if (rc == 0 && rooms[0].made != NULL && m->origin == NULL) {
-        rc = hl_err_say(HL_ERR_BUFFER, "origin address is NULL for a section");
+        rc = hl_err_say(HL_ERR_BUFFER, "the origin address is NULL for a section");
     }
     rooms[1].made = NULL;
     if (rc == 0) {

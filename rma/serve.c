@@ -73,7 +73,7 @@ static int queue_lock(struct hl_win *w, void *arg)
     const struct hl_rx_msg *msg = arg;
     int rank = hl_group_rank(w->comm->peers, msg->from);
     if (rank < 0) {
-        return hl_err_say(HL_ERR_RMA_SYNC, "rank %d asks for the lock of a window that it has no part in",
+        return hl_err_say(HL_ERR_RMA_SYNC, "rank %d asks for the lock of a window whose group it is not in",
                           msg->from);
     }
     if (hl_rx_is_dead(msg->from)) {

@@ -192,7 +192,7 @@ static int note_holder(struct attached *a, int world)
         uint32_t room = a->room == 0 ? 4 : 2 * a->room;
         struct holder *holders = realloc(a->holders, room * sizeof *holders);
         if (holders == NULL) {
-            return hl_err_say(HL_ERR_NO_MEM, "no memory to note who knows a region");
+            return hl_err_say(HL_ERR_NO_MEM, "no memory to note which rank knows attached memory");
         }
         a->holders = holders;
         a->room = room;
@@ -368,7 +368,9 @@ static int check_dynamic(const struct hl_win *w)
     if (w == NULL) {
         return hl_win_bad();
     }
-    return w->dyn != NULL ? 0 : hl_err_say(HL_ERR_RMA_FLAVOR, "not made by MPI_Win_create_dynamic");
+    return w->dyn != NULL
+               ? 0
+               : hl_err_say(HL_ERR_RMA_FLAVOR, "the window was not made by MPI_Win_create_dynamic");
 }
 
 static int attach_memory(struct hl_win *w, void *base, MPI_Aint size)
@@ -378,7 +380,9 @@ static int attach_memory(struct hl_win *w, void *base, MPI_Aint size)
         return rc;
     }
     if (size < 0 || (uintptr_t)base + (uintptr_t)size < (uintptr_t)base) {
-        return hl_err_say(HL_ERR_SIZE, "%lld bytes at %p", (long long)size, base);
+        return hl_err_say(HL_ERR_SIZE,
+                          size < 0 ? "size %lld is negative" : "%lld bytes at %p pass the last address",
+                          (long long)size, base);
     }
     if (base == NULL && size != 0) {
         return hl_err_say(HL_ERR_BASE, "base is NULL for %lld bytes", (long long)size);

@@ -36,10 +36,10 @@ static int check_make_call(const struct make_call *c)
         return hl_win_null("win or baseptr");
     }
     if (c->size < 0) {
-        return hl_err_say(HL_ERR_SIZE, "window size is %lld", (long long)c->size);
+        return hl_err_say(HL_ERR_SIZE, "window size %lld is negative", (long long)c->size);
     }
     if (c->unit <= 0) {
-        return hl_err_say(HL_ERR_DISP, "displacement unit is %lld", (long long)c->unit);
+        return hl_err_say(HL_ERR_DISP, "displacement unit %lld is not positive", (long long)c->unit);
     }
     if (c->flavor == MPI_WIN_FLAVOR_CREATE && c->base == NULL && c->size != 0) {
         return hl_err_say(HL_ERR_BASE, "base is NULL for %lld bytes", (long long)c->size);
@@ -159,7 +159,7 @@ static int new_win(struct hl_comm *comm, struct hl_win **made)
     struct hl_win *w = hl_handle_new(HL_KIND_WIN);
     if (w == NULL) {
         hl_comm_free(own);
-        return hl_err_say(HL_ERR_NO_MEM, "no room for one more window");
+        return hl_err_say(HL_ERR_NO_MEM, "no handle is left for a window: free some");
     }
     w->comm = own;
     own->raise = raise_window_request;
@@ -181,8 +181,11 @@ static int make_win(const struct make_call *c, const char *func, struct hl_comm 
     ask.same = hl_hints_same(hl_info_of(c->info));
     ask.rc = prepare_win(w, c, &ask);
     if (ask.rc == 0 && c->flavor == MPI_WIN_FLAVOR_SHARED) {
-        ask.rc =
-            comm->one_node ? 0 : hl_err_say(HL_ERR_RMA_SHARED, "the ranks do not share one node's memory");
+        ask.rc = comm->one_node
+                     ? 0
+                     : hl_err_say(HL_ERR_RMA_SHARED,
+                                  "the communicator's ranks do not share one node's memory "
+                                  "(MPI_Comm_split_type with MPI_COMM_TYPE_SHARED makes one whose ranks do)");
     }
     rc = hl_win_reach_all(w, comm, &ask);
     if (rc != 0) {
@@ -204,8 +207,10 @@ static int make_public(struct make_call *c, const char *func, void *base, MPI_Wi
     if (!hl_job_is_open()) {
         rc = hl_job_refuse();
     } else if (comm == NULL || hl_comm_is_inter(comm)) {
-        rc = comm == NULL ? hl_err_say_none(HL_ERR_COMM, "communicator", c->comm)
-                          : hl_err_say(HL_ERR_COMM, "not for intercommunicators");
+        rc = comm == NULL
+                 ? hl_err_say_none(HL_ERR_COMM, "communicator", c->comm)
+                 : hl_err_say(HL_ERR_COMM,
+                              "the communicator is an intercommunicator, which this call does not take");
     } else {
         c->nowhere = !hl_is_address(win) || (!hl_is_address(base) && gives);
         c->apart = c->flavor == MPI_WIN_FLAVOR_SHARED &&

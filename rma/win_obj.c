@@ -106,7 +106,8 @@ static int query_memory(const struct hl_win *w, int rank, struct answer *a)
     int rc;
     *a = (struct answer){0};
     if (w->dyn != NULL) {
-        return hl_err_say(HL_ERR_RMA_FLAVOR, "a dynamic window has no memory of its own");
+        return hl_err_say(HL_ERR_RMA_FLAVOR,
+                          "the window was made by MPI_Win_create_dynamic and has no memory of its own");
     }
     if (rank == MPI_PROC_NULL) { /* the first rank that has memory */
         for (rank = 0; rank < w->size - 1 && hl_win_extent(w, rank)->size == 0; rank++) {

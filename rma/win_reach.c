@@ -153,9 +153,9 @@ static int open_win_network(const struct hl_win *w)
     }
     if (w->size != hl_job.size) {
         return hl_err_say(HL_ERR_RMA_SHARED,
-                          "memory of node peers cannot be mapped, and a window over %d of %d ranks cannot "
-                          "open the network",
-                          w->size, hl_job.size);
+                          "memory of ranks on this node cannot be mapped, and the network opens only for a "
+                          "window over all %d ranks, not %d",
+                          hl_job.size, w->size);
     }
     return hl_rx_network();
 }

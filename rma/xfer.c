@@ -226,8 +226,11 @@ int hl_win_request_begin(struct hl_move *m, struct hl_req **r)
 {
     if (HL_CHECKS && m->win != NULL && m->target != MPI_PROC_NULL &&
         (hl_epoch_mode_of(&m->win->epoch) & (HL_EPOCH_FENCE | HL_EPOCH_START)) != 0) {
-        return hl_err_say(HL_ERR_RMA_SYNC, "operations with a request belong to locks (target %d)",
-                          m->target);
+        return hl_err_say(HL_ERR_RMA_SYNC,
+                          "an operation with a request needs a lock of its target, %d, and here the epoch of "
+                          "MPI_Win_%s is open",
+                          m->target,
+                          (hl_epoch_mode_of(&m->win->epoch) & HL_EPOCH_START) != 0 ? "start" : "fence");
     }
     if (m->win != NULL && m->target == MPI_PROC_NULL) {
         *r = hl_req_proc_null();

@@ -70,8 +70,9 @@ static void say_call(const struct alloc_call *c, char *out, size_t cap)
 {
     if (c->op == TAKE) {
         snprintf(out, cap,
-                 "asks for %" PRIu64 " bytes (alignment %" PRIu64 ") of partition %" PRIu64 " and %s",
-                 c->size, c->align, c->part, c->result == NOTHING ? "gets none" : "gets them");
+                 "asks for %" PRIu64 " byte%s (alignment %" PRIu64 ") of partition %" PRIu64 " and %s",
+                 c->size, hl_plural((long long)c->size), c->align, c->part,
+                 c->result == NOTHING ? "gets none" : "gets memory");
     } else if (c->op == GIVE) {
         snprintf(out, cap, "frees what begins at byte %" PRIu64 " of the heap", c->old);
     } else {
@@ -103,7 +104,7 @@ static _Noreturn void tell_difference(const struct alloc_call *mine, const char 
     if (pe != hl_sym.my_pe) {
         usleep(WAIT_US); /* so that one PE prints */
     }
-    hl_shmem_die(func, "the PEs do not call alike: PE %d %s, PE 0 %s", pe, theirs, zeros);
+    hl_shmem_die(func, "all PEs must make the same call: PE %d %s, PE 0 %s", pe, theirs, zeros);
 }
 
 static void join_most(struct hl_meet *m, const void *theirs, size_t len)
@@ -163,7 +164,9 @@ static uint64_t block_at(const void *ptr, int *part, size_t *len, const char *fu
         hl_mutex_unlock(&lock);
     }
     if (*len == 0) {
-        hl_shmem_die(func, "%p is not the begin of a block that shmem_malloc or its kin gave", ptr);
+        hl_shmem_die(func,
+                     "%p is not an address that shmem_malloc or its kin has returned, or it is freed already",
+                     ptr);
     }
     return off;
 }

@@ -203,7 +203,7 @@ static size_t extent_of(size_t n, size_t stride, size_t size)
 void hl_alltoall_check(const struct hl_call *c, const struct hl_strided *b)
 {
     if (b->dst < 1 || b->sst < 1) {
-        hl_shmem_die(c->func, "strides of %td and %td elements: they must be at least 1", b->dst, b->sst);
+        hl_shmem_die(c->func, "dst is %td and sst is %td, at least 1 is needed", b->dst, b->sst);
     }
     size_t all = hl_shmem_bytes(b->n, (size_t)c->team->size);
     if (all != 0) {

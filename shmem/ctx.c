@@ -37,7 +37,8 @@ const struct hl_ctx *hl_ctx_must(shmem_ctx_t handle, const char *func)
 static struct hl_ctx *make_ctx(const struct hl_team *t, long options, const char *func)
 {
     if ((options & ~OPTIONS) != 0) {
-        hl_shmem_die(func, "options %#lx: 0, or SHMEM_CTX_SERIALIZED, _PRIVATE, _NOSTORE added", options);
+        hl_shmem_die(func, "options %#lx: they can be SHMEM_CTX_SERIALIZED, _PRIVATE and _NOSTORE, or 0",
+                     options);
     }
     struct hl_ctx *c = hl_handle_new(HL_KIND_CTX);
     if (c != NULL) {
@@ -151,10 +152,12 @@ void pshmem_ctx_session_start(shmem_ctx_t ctx, long options, const shmem_ctx_ses
 {
     (void)hl_ctx_must(ctx, "shmem_ctx_session_start");
     if ((options & ~SESSION_OPTIONS) != 0) {
-        hl_shmem_die("shmem_ctx_session_start", "options %#lx are none of sessions", options);
+        hl_shmem_die("shmem_ctx_session_start",
+                     "options %#lx: they can be SHMEM_CTX_SESSION_BATCH and _SAME_AMO, or 0", options);
     }
     if (config_mask != 0 && config == NULL) {
-        hl_shmem_die("shmem_ctx_session_start", "config is NULL and config_mask %#lx", config_mask);
+        hl_shmem_die("shmem_ctx_session_start", "config is NULL, and config_mask, %#lx, says that it is read",
+                     config_mask);
     }
 }
 

@@ -69,8 +69,9 @@ _Noreturn void hl_shmem_bad_access(const char *func, const void *addr, size_t le
         hl_shmem_die(func, "%s", text);
     }
     if (hl_sym_is(addr, 1)) {
-        hl_shmem_die(func, "%zu bytes from address %p reach beyond the end of symmetric memory there", len,
-                     addr);
+        hl_shmem_die(func,
+                     "%zu bytes from address %p on reach beyond the end of the symmetric memory that has it",
+                     len, addr);
     }
     hl_shmem_die(
         func,
@@ -162,7 +163,9 @@ static int start_shmem(const char *func, int requested, int *provided)
 {
     int level;
     if (requested < SHMEM_THREAD_SINGLE || requested > SHMEM_THREAD_MULTIPLE) {
-        hl_shmem_die(func, "%d is no thread level", requested);
+        hl_shmem_die(func,
+                     "requested is %d: it must be SHMEM_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE",
+                     requested);
     }
     if (hl_sym.n_pes == 0) {
         hl_shmem_must(hl_life_open(HL_LIFE_SHMEM, levels[requested], &level), func, -1);

@@ -71,7 +71,7 @@ static struct ticket draw(const long *lock, bool only_first, const char *func)
     }
     hl_mutex_unlock(&list_lock);
     if (failed) {
-        hl_shmem_die(func, "no memory for another lock");
+        hl_shmem_die(func, "no memory to note one more lock");
     }
     if (mine) {
         hl_shmem_die(func, "lock %p is held by this thread of this PE already", (const void *)lock);

@@ -73,7 +73,7 @@ static const struct hl_ctx *context(shmem_ctx_t ctx, const char *func)
 {
     const struct hl_ctx *c = hl_ctx_must(ctx, func);
     if (HL_CHECKED && (c->options & SHMEM_CTX_PRIVATE) != 0 && c->thread != hl_ctx_me()) {
-        hl_shmem_die(func, "the context is SHMEM_CTX_PRIVATE and another thread's");
+        hl_shmem_die(func, "the context is SHMEM_CTX_PRIVATE and belongs to another thread");
     }
     return c;
 }

@@ -141,7 +141,7 @@ static int check_part_size(const struct asked_part *p)
     return p->size == UINT64_MAX || p->size <= SIZE_MOST
                ? 0
                : hl_err_say(HL_ERR_NO_MEM,
-                            "partition %d: %s asked for: more than memory of any machine, at most %s",
+                            "partition %d: %s are asked for, and at most %s are possible on any machine",
                             (int)p->id, hl_bytes_text(p->size, size), hl_bytes_text(SIZE_MOST, most));
 }
 

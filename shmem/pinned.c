@@ -195,7 +195,8 @@ int hl_pinned_cover(int part, uint64_t off, uint64_t len)
         return 0;
     }
     if (hl_sym.n_parts == HL_SYM_AREAS) {
-        return hl_err_say(HL_ERR_NO_MEM, "%s: in more than %d registered pieces", p->name, HL_SYM_AREAS);
+        return hl_err_say(HL_ERR_NO_MEM, "%s: it needs more than %d registrations of memory", p->name,
+                          HL_SYM_AREAS);
     }
     struct hl_pinned_range r = hl_pinned_choose(from, from + len, covered[part], p->len,
                                                 hl_max_size(hl_heap.lockable / SHARE, LEAST));

@@ -387,21 +387,21 @@ bool hl_statics_explain(const void *p, size_t len, int pe, char *text, size_t ca
         const struct hl_stretch *s = &hl_share.objects.stretches[i];
         if ((size_t)((const char *)p - s->base) < s->len) {
             snprintf(text, cap,
-                     "address %p is static data of %s, of which PE %d has another build or nothing", p,
+                     "address %p is static data of %s, which PE %d has not loaded or has of another build", p,
                      s->name, pe);
             return true;
         }
     }
     const char *object = hl_objects_name_at(p);
     if (object[0] != '\0' && hl_conf.statics == NONE) {
-        snprintf(text, cap, "address %p lies in %s, and static data is not symmetric by HOTLANE_STATICS=none",
-                 p, object);
+        snprintf(text, cap, "address %p lies in %s: HOTLANE_STATICS=none makes static data not symmetric", p,
+                 object);
         return true;
     }
     if (hl_sym.n_pes > 0 && object[0] != '\0' && !hl_sym_is(p, 1)) {
         snprintf(text, cap,
-                 "address %p lies in %s: it is constant, or the library is not linked with OpenSHMEM or was "
-                 "loaded after shmem_init",
+                 "address %p lies in %s and is not symmetric: it is constant, or that object is not linked "
+                 "with OpenSHMEM or was loaded after shmem_init",
                  p, object);
         return true;
     }

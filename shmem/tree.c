@@ -79,15 +79,17 @@ static _Noreturn HL_COLD void mismatch(const struct hl_call *c, uint64_t theirs,
         hl_shmem_die(c->func, "pSync at %p does not hold SHMEM_SYNC_VALUE, or another call of PE %d uses it",
                      (void *)c->sync, pe);
     }
-    if ((theirs ^ c->what) >> 56 != 0 && mine_len == 0 && their_len == 0) {
-        hl_shmem_die(c->func, "PE %d has called %s meanwhile", pe, kind_words[kind]);
+    if ((theirs ^ c->what) >> 56 != 0) {
+        hl_shmem_die(c->func,
+                     "PE %d has called %s meanwhile: all PEs of a team must make the same collective calls "
+                     "in the same order",
+                     pe, kind_words[kind]);
     }
-    if ((theirs ^ c->what) >> 56 == 0 && mine_len == their_len) {
+    if (mine_len == their_len) {
         hl_shmem_die(c->func, "PE %d calls it with another %s", pe,
                      kind == HL_CALL_SPLIT ? "start, stride, size or xrange" : "operation, type or root");
     }
-    hl_shmem_die(c->func, "PE %d has called %s of %llu bytes meanwhile, this PE has %llu bytes", pe,
-                 kind_words[kind], their_len, mine_len);
+    hl_shmem_die(c->func, "PE %d calls it for %llu bytes, this PE for %llu", pe, their_len, mine_len);
 }
 
 static void check_same(const struct hl_call *c, uint64_t theirs, int rank)

@@ -54,7 +54,7 @@ static HL_COLD void bad_use(shmem_ctx_t handle, int pe, const char *func)
     if (hl_ctx_world(c, pe) < 0) {
         hl_shmem_die(func, "PE %d does not exist in the context's team: it has PEs 0 to %d", pe, c->size - 1);
     }
-    hl_shmem_die(func, "the context is SHMEM_CTX_PRIVATE and another thread's");
+    hl_shmem_die(func, "the context is SHMEM_CTX_PRIVATE and belongs to another thread");
 }
 
 struct hl_ctx_pe hl_shmem_on(shmem_ctx_t handle, int pe, const char *func)

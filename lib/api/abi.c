@@ -138,7 +138,7 @@ int PMPI_Abi_set_fortran_info(MPI_Info info)
 static int put_logical(int size, void *out, int value)
 {
     if (size != 1 && size != 2 && size != 4 && size != 8 && size != 16) {
-        return hl_err_say(HL_ERR_ABI, "there are no logicals of %d bytes", size);
+        return hl_err_say(HL_ERR_ABI, "logical_size is %d: logicals have 1, 2, 4, 8 or 16 bytes", size);
     }
     memset(out, 0, (size_t)size);
     *(unsigned char *)out = (unsigned char)value; /* the low byte comes first */
@@ -171,7 +171,8 @@ int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *lo
     err = err == 0 ? put_logical(logical_size, no, 0) : err;
     if (err == 0 && (memcmp(yes, logical_true, (size_t)logical_size) != 0 ||
                      memcmp(no, logical_false, (size_t)logical_size) != 0)) {
-        err = hl_err_say(HL_ERR_ABI, "logical operations of this library give 1 and 0");
+        err = hl_err_say(HL_ERR_ABI, "the values differ from those that logical operations of this library "
+                                     "give: 1 for true, 0 for false");
     }
     return hl_api_end(NULL, "MPI_Abi_set_fortran_booleans", err);
 }

@@ -13,8 +13,10 @@ int hl_api_bad_comm(MPI_Comm comm)
 
 int hl_api_bad_sort(const struct hl_comm *c)
 {
-    return hl_err_say(HL_ERR_COMM, "the communicator %s an intercommunicator",
-                      hl_comm_is_inter(c) ? "is" : "is not");
+    return hl_err_say(HL_ERR_COMM,
+                      hl_comm_is_inter(c)
+                          ? "the communicator is an intercommunicator, which this call does not take"
+                          : "the communicator is not an intercommunicator, which this call needs");
 }
 
 int hl_api_bad_type(MPI_Datatype type)
@@ -39,8 +41,9 @@ int hl_api_bad_count(int64_t count)
 
 int hl_api_bad_rank(const struct hl_comm *c, int rank)
 {
-    return hl_err_say(HL_ERR_RANK, "rank %d is not in the %s of %d ranks", rank,
-                      hl_comm_is_inter(c) ? "remote group" : "communicator", c->n_peers);
+    return hl_err_say(HL_ERR_RANK, "rank %d is not in the %s of %d rank%s", rank,
+                      hl_comm_is_inter(c) ? "remote group" : "communicator", c->n_peers,
+                      hl_plural(c->n_peers));
 }
 
 int hl_api_bad_tag(int tag)
@@ -50,8 +53,9 @@ int hl_api_bad_tag(int tag)
 
 int hl_api_bad_root(const struct hl_comm *c, int root)
 {
-    return hl_err_say(HL_ERR_ROOT, "root %d is not in the %s of %d ranks", root,
-                      hl_comm_is_inter(c) ? "remote group" : "communicator", c->n_peers);
+    return hl_err_say(HL_ERR_ROOT, "root %d is not in the %s of %d rank%s", root,
+                      hl_comm_is_inter(c) ? "remote group" : "communicator", c->n_peers,
+                      hl_plural(c->n_peers));
 }
 
 int hl_api_uncommitted(const struct hl_type *t)
@@ -59,7 +63,7 @@ int hl_api_uncommitted(const struct hl_type *t)
     char name[MPI_MAX_OBJECT_NAME];
 
     hl_type_get_name(t, name);
-    return hl_err_say(HL_ERR_TYPE, "datatype %s of %lld bytes is not committed",
+    return hl_err_say(HL_ERR_TYPE, "datatype %s of %lld bytes is not committed (MPI_Type_commit)",
                       name[0] != 0 ? name : "(no name)", (long long)t->size);
 }
 
@@ -69,8 +73,8 @@ int hl_api_bad_buffer(const void *buf, int64_t count, const struct hl_type *t)
     char name[MPI_MAX_OBJECT_NAME];
 
     hl_type_get_name(t, name);
-    return hl_err_say(HL_ERR_BUFFER, "%s as buffer of %lld elements of %s", what, (long long)count,
-                      name[0] != 0 ? name : "a derived datatype");
+    return hl_err_say(HL_ERR_BUFFER, "the buffer is %s for %lld element%s of %s", what, (long long)count,
+                      hl_plural(count), name[0] != 0 ? name : "a derived datatype");
 }
 
 int hl_api_check_thread(void)
@@ -78,7 +82,9 @@ int hl_api_check_thread(void)
     if (!hl_job_is_open() || hl_life_level() > MPI_THREAD_FUNNELED || hl_life_is_main_thread()) {
         return 0;
     }
-    return hl_err_say(HL_ERR_OTHER, "called by another thread than the main one, MPI_THREAD_%s was granted",
+    return hl_err_say(HL_ERR_OTHER,
+                      "called by another thread than the main one, but MPI_THREAD_%s was granted: ask "
+                      "MPI_Init_thread for MPI_THREAD_SERIALIZED or MPI_THREAD_MULTIPLE",
                       hl_life_level() == MPI_THREAD_SINGLE ? "SINGLE" : "FUNNELED");
 }
 

@@ -65,8 +65,9 @@ static bool is_predefined(int keyval)
 
 static int check_own_key(int keyval)
 {
-    return is_predefined(keyval) ? hl_err_say(HL_ERR_KEYVAL, "key %d is predefined and read-only", keyval)
-                                 : 0;
+    return is_predefined(keyval)
+               ? hl_err_say(HL_ERR_KEYVAL, "attribute key %d is predefined and read-only", keyval)
+               : 0;
 }
 
 /* Checks the pointers for a value and for its flag. */

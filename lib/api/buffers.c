@@ -89,10 +89,10 @@ SEND_ROWS(X)
 static int attach_buffer(hl_aptr *slot, void *buffer, int64_t size)
 {
     if (buffer != MPI_BUFFER_AUTOMATIC && size < 0) {
-        return hl_err_say(HL_ERR_ARG, "a buffer of %lld bytes", (long long)size);
+        return hl_err_say(HL_ERR_ARG, "the size of the buffer, %lld, is negative", (long long)size);
     }
     if (buffer == NULL && size > 0) {
-        return hl_err_say(HL_ERR_BUFFER, "NULL as buffer of %lld bytes", (long long)size);
+        return hl_err_say(HL_ERR_BUFFER, "the buffer is NULL for %lld bytes", (long long)size);
     }
     return hl_buffered_attach(slot, buffer, size);
 }

@@ -32,7 +32,7 @@ int hl_api_get_shape(MPI_Comm comm, int kind, struct hl_comm **c, const struct h
 
 int hl_api_check_most(int n, const char *what)
 {
-    return HL_CHECKS && n < 0 ? hl_err_say(HL_ERR_ARG, "%s is %d", what, n) : 0;
+    return HL_CHECKS && n < 0 ? hl_err_say(HL_ERR_ARG, "%s, %d, is negative", what, n) : 0;
 }
 
 /* Checks that the grid fits into the communicator. */
@@ -41,7 +41,7 @@ static int check_grid(const struct hl_comm *c, int ndims, const int *dims, const
     int err = hl_api_check_intra(c);
 
     if (err == 0 && ndims < 0) {
-        return hl_err_say(HL_ERR_DIMS, "a grid of %d dimensions", ndims);
+        return hl_err_say(HL_ERR_DIMS, "ndims, %d, is negative", ndims);
     }
     if (err == 0 && ndims > 0) {
         err = hl_api_check_out(dims, "dims");
@@ -49,11 +49,12 @@ static int check_grid(const struct hl_comm *c, int ndims, const int *dims, const
     }
     for (int i = 0; i < ndims && err == 0; i++) {
         if (dims[i] <= 0) {
-            err = hl_err_say(HL_ERR_DIMS, "dims[%d] is %d", i, dims[i]);
+            err = hl_err_say(HL_ERR_DIMS, "dims[%d] is %d, at least 1 is needed", i, dims[i]);
         }
     }
     if (err == 0 && hl_shape_cells(ndims, dims) > c->size) {
-        err = hl_err_say(HL_ERR_DIMS, "the grid has more cells than the communicator ranks (%d)", c->size);
+        err =
+            hl_err_say(HL_ERR_DIMS, "the grid has more places than the communicator has ranks (%d)", c->size);
     }
     return err;
 }
@@ -150,6 +151,17 @@ int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coo
     return hl_api_leave(c, "MPI_Cart_get", err);
 }
 
+static HL_COLD int say_outside(const struct hl_shape *cart, const int *coords)
+{
+    int i = 0;
+
+    while (i < cart->ndims - 1 && (cart->periods[i] != 0 || (coords[i] >= 0 && coords[i] < cart->dims[i]))) {
+        i++;
+    }
+    return hl_err_say(HL_ERR_ARG, "coords[%d] is %d: this dimension has places 0 to %d and is not periodic",
+                      i, coords[i], cart->dims[i] - 1);
+}
+
 HL_API(MPI_Cart_rank);
 int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
 {
@@ -164,7 +176,7 @@ int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
         if (found >= 0) {
             *rank = found;
         } else {
-            err = hl_err_say(HL_ERR_ARG, "the coordinates are outside a dimension that is not periodic");
+            err = say_outside(cart, coords);
         }
     }
     return hl_api_leave(c, "MPI_Cart_rank", err);
@@ -194,7 +206,8 @@ int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, in
     int err = hl_api_enter(hl_api_get_shape(comm, MPI_CART, &c, &cart));
 
     if (err == 0 && (direction < 0 || direction >= cart->ndims)) {
-        err = hl_err_say(HL_ERR_ARG, "direction %d of a grid of %d dimensions", direction, cart->ndims);
+        err = hl_err_say(HL_ERR_ARG, "direction %d: the grid has %d dimension%s, counted from 0", direction,
+                         cart->ndims, hl_plural(cart->ndims));
     }
     err = err == 0 ? hl_api_check_out(rank_source, "rank_source") : err;
     err = err == 0 ? hl_api_check_out(rank_dest, "rank_dest") : err;
@@ -208,7 +221,7 @@ int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, in
 HL_API(MPI_Dims_create);
 int PMPI_Dims_create(int nnodes, int ndims, int dims[])
 {
-    int err = hl_api_enter(ndims < 0 ? hl_err_say(HL_ERR_DIMS, "a grid of %d dimensions", ndims) : 0);
+    int err = hl_api_enter(ndims < 0 ? hl_err_say(HL_ERR_DIMS, "ndims, %d, is negative", ndims) : 0);
 
     err = err == 0 && ndims > 0 ? hl_api_check_out(dims, "dims") : err;
     err = err == 0 ? hl_shape_balance(nnodes, ndims, dims) : err;

@@ -73,11 +73,11 @@ static int get_block_types(const MPI_Datatype *handles, const int64_t *counts, i
     int err = 0;
 
     if (n > 0 && !hl_is_address(handles)) {
-        return hl_err_say(HL_ERR_ARG, "an array of %d types is NULL or no address", n);
+        return hl_err_say(HL_ERR_ARG, "the array of %d datatype%s is NULL or no address", n, hl_plural(n));
     }
     *types = malloc(((size_t)n + 1) * sizeof(void *));
     if (*types == NULL) {
-        return HL_ERR_NO_MEM;
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for %d datatypes", n);
     }
     for (int i = 0; i < n && err == 0; i++) {
         bool none = handles[i] == MPI_DATATYPE_NULL && counts[i] == 0;
@@ -163,7 +163,7 @@ static int get_side(const struct hl_api_side *from, int n, const int *peers, boo
     }
     if (from->arrays != NULL) {
         return from->buf == MPI_IN_PLACE
-                   ? hl_err_say(HL_ERR_BUFFER, "MPI_IN_PLACE is not possible for this buffer")
+                   ? hl_err_say(HL_ERR_BUFFER, "MPI_IN_PLACE is not possible for this buffer of this call")
                    : get_arrays(from, n, peers, to, k);
     }
     int64_t all;

@@ -85,7 +85,8 @@ static int end_comm(const char *func, MPI_Comm *comm)
 
     err = err == 0 ? hl_api_get_comm(*comm, &c) : err;
     if (err == 0 && (c == &hl_comm_world_object || c == &hl_comm_self_object)) {
-        err = hl_err_say(HL_ERR_COMM, "a predefined communicator cannot be freed");
+        err = hl_err_say(HL_ERR_COMM, "%s is predefined and cannot be freed",
+                         c == &hl_comm_world_object ? "MPI_COMM_WORLD" : "MPI_COMM_SELF");
     }
     err = err == 0 ? hl_attr_delete_all(&c->attrs, c->handle) : err;
     if (err == 0) {

@@ -85,7 +85,8 @@ int PMPI_File_close(MPI_File *fh)
 
     err = err == 0 ? hl_api_get_file(*fh, &f) : err;
     if (err == 0 && f->fd < 0) {
-        err = hl_err_say(HL_ERR_FILE, "the file is being closed: this is the error handler of that");
+        err = hl_err_say(HL_ERR_FILE,
+                         "MPI_File_close has begun for this file: its error handler cannot close it again");
     }
     if (err != 0) {
         return hl_api_leave_file(NULL, "MPI_File_close", err);

@@ -14,12 +14,20 @@ static int check_view(const struct hl_file *f, struct hl_view_ask *ask, const ch
     ask->rep = hl_rep_of(datarep);
     ask->writes = (f->amode & MPI_MODE_RDONLY) == 0;
     if (ask->rep == NULL) {
-        return hl_err_say(HL_ERR_UNSUPPORTED_DATAREP, "there is no data representation '%.*s'",
+        return hl_err_say(HL_ERR_UNSUPPORTED_DATAREP,
+                          "there is no data representation '%.*s': native, internal and external32 are "
+                          "there, and what MPI_Register_datarep has added",
                           MPI_MAX_DATAREP_STRING, datarep);
     }
-    return sequential != (ask->disp == MPI_DISPLACEMENT_CURRENT)
-               ? hl_err_say(HL_ERR_DISP, "MPI_DISPLACEMENT_CURRENT is for MPI_MODE_SEQUENTIAL, and alone is")
-               : 0;
+    return sequential == (ask->disp == MPI_DISPLACEMENT_CURRENT) ? 0
+           : sequential
+               ? hl_err_say(HL_ERR_DISP,
+                            "disp is %lld: a file opened with MPI_MODE_SEQUENTIAL takes only "
+                            "MPI_DISPLACEMENT_CURRENT",
+                            (long long)ask->disp)
+               : hl_err_say(
+                     HL_ERR_DISP,
+                     "disp is MPI_DISPLACEMENT_CURRENT, which needs a file opened with MPI_MODE_SEQUENTIAL");
 }
 
 HL_API(MPI_File_set_view);
@@ -100,7 +108,8 @@ int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
     if (err == 0) {
         struct hl_view *v = hl_file_view(f);
         if (offset < 0 || __builtin_mul_overflow(offset, v->unit, &at)) {
-            err = hl_err_say(HL_ERR_ARG, "the offset is %lld", (long long)offset);
+            err = hl_err_say(HL_ERR_ARG, "offset %lld is negative or beyond the largest file",
+                             (long long)offset);
         }
         err = err == 0 ? hl_view_byte(v, at, &place) : err;
         hl_view_unref(v);

@@ -15,19 +15,22 @@ static int check_graph(const struct hl_comm *c, int nnodes, const int *index, co
     int err = hl_api_check_intra(c);
 
     if (err == 0 && (nnodes < 0 || nnodes > c->size)) {
-        err = hl_err_say(HL_ERR_ARG, "a graph of %d nodes on %d ranks", nnodes, c->size);
+        err = hl_err_say(HL_ERR_ARG, "nnodes is %d: 0 to %d are possible, the communicator's ranks", nnodes,
+                         c->size);
     }
     err = err == 0 && nnodes > 0 ? hl_api_check_out(index, "indx") : err;
     for (int i = 0; i < nnodes && err == 0; i++) {
         if (index[i] < (i == 0 ? 0 : index[i - 1])) {
-            err = hl_err_say(HL_ERR_ARG, "indx[%d] is %d, less than before", i, index[i]);
+            err = hl_err_say(HL_ERR_ARG, "indx[%d] is %d, less than %d, the number before it", i, index[i],
+                             i == 0 ? 0 : index[i - 1]);
         }
     }
     int nedges = err == 0 && nnodes > 0 ? index[nnodes - 1] : 0;
     err = err == 0 && nedges > 0 ? hl_api_check_out(edges, "edges") : err;
     for (int i = 0; i < nedges && err == 0; i++) {
         if (edges[i] < 0 || edges[i] >= nnodes) {
-            err = hl_err_say(HL_ERR_ARG, "edges[%d] is %d in a graph of %d nodes", i, edges[i], nnodes);
+            err = hl_err_say(HL_ERR_ARG, "edges[%d] is %d: the graph has %d node%s, counted from 0", i,
+                             edges[i], nnodes, hl_plural(nnodes));
         }
     }
     return err;
@@ -135,18 +138,19 @@ static bool is_weighted(const struct list *l)
 static int check_edges(const struct hl_comm *c, const struct list *l)
 {
     if (l->n < 0) {
-        return hl_err_say(HL_ERR_ARG, "%d %s", l->n, l->name);
+        return hl_err_say(HL_ERR_ARG, "the number of %s, %d, is negative", l->name, l->n);
     }
     int err = l->n > 0 ? hl_api_check_out(l->peers, l->name) : 0;
     if (err == 0 && l->n > 0 && is_weighted(l)) {
         err = l->weights == MPI_WEIGHTS_EMPTY
-                  ? hl_err_say(HL_ERR_ARG, "MPI_WEIGHTS_EMPTY for %d %s", l->n, l->name)
+                  ? hl_err_say(HL_ERR_ARG, "MPI_WEIGHTS_EMPTY is given for %d %s: it is for none", l->n,
+                               l->name)
                   : hl_api_check_out(l->weights, "weights");
     }
     for (int i = 0; i < l->n && err == 0; i++) {
         err = hl_api_check_member(c, l->peers[i]);
         if (err == 0 && is_weighted(l) && l->weights[i] < 0) {
-            err = hl_err_say(HL_ERR_ARG, "weight %d of %s is %d", i, l->name, l->weights[i]);
+            err = hl_err_say(HL_ERR_ARG, "weight %d of %s, %d, is negative", i, l->name, l->weights[i]);
         }
     }
     return err;
@@ -224,7 +228,8 @@ static int check_known(const struct hl_comm *c, struct known *k)
     for (int i = 0; i < k->n && err == 0; i++) {
         sum += k->degrees[i];
         if (k->degrees[i] < 0 || sum > INT32_MAX) {
-            err = hl_err_say(HL_ERR_ARG, "degrees[%d] is %d", i, k->degrees[i]);
+            err = hl_err_say(HL_ERR_ARG, "degrees[%d] is %d: %s", i, k->degrees[i],
+                             k->degrees[i] < 0 ? "it is negative" : "all together are above 2147483647");
         }
     }
     k->to.n = (int)sum;

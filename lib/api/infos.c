@@ -125,7 +125,7 @@ int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int
 
     err = err == 0 ? check_key(key) : err;
     if (err == 0 && valuelen < 0) {
-        err = hl_err_say(HL_ERR_ARG, "length %d is negative", valuelen);
+        err = hl_err_say(HL_ERR_ARG, "valuelen, %d, is negative", valuelen);
     }
     err = err == 0 ? hl_api_check_list(valuelen, value, "value") : err;
     err = err == 0 ? hl_api_check_out(flag, "flag") : err;

@@ -294,9 +294,9 @@ static int get_errh(MPI_Errhandler handle, struct hl_errh **e)
     int err = hl_api_check_open();
 
     err = err == 0 ? hl_api_get_errh(handle, e) : err;
-    if (err == 0 && (*e)->how == HL_ERRH_USER && (*e)->sort != HL_ERRH_COMM) {
+    err = err == 0 ? hl_errh_check(*e, HL_ERRH_COMM) : err;
+    if (err != 0) {
         *e = NULL;
-        err = hl_err_say(HL_ERR_ERRHANDLER, "the error handler was made for another sort of object");
     }
     return err;
 }
@@ -360,8 +360,10 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader, M
     err = err == 0 ? hl_api_check_out(stringtag, "stringtag") : err;
     if (err == 0 && (local_leader < 0 || local_leader >= sides.mine->size || remote_leader < 0 ||
                      remote_leader >= sides.other->size)) {
-        err = hl_err_say(HL_ERR_RANK, "leaders %d and %d of groups of %d and %d", local_leader, remote_leader,
-                         sides.mine->size, sides.other->size);
+        err = hl_err_say(
+            HL_ERR_RANK,
+            "local_leader is %d and remote_leader %d: the groups have %d and %d ranks, counted from 0",
+            local_leader, remote_leader, sides.mine->size, sides.other->size);
     }
     if (err == 0 && sides.mine->rank == MPI_UNDEFINED) {
         err = hl_err_say(HL_ERR_GROUP, "the calling process is not in the local group");

@@ -27,13 +27,13 @@ static int too_small(const struct packing *p, int64_t bytes, int64_t position)
 static int check_packed(const struct packing *p, int64_t bytes, int64_t position)
 {
     if (position < 0) {
-        return hl_err_say(HL_ERR_ARG, "position in the packing buffer is %lld", (long long)position);
+        return hl_err_say(HL_ERR_ARG, "position %lld is negative", (long long)position);
     }
     if (position > p->size || bytes > p->size - position) {
         return too_small(p, bytes, position);
     }
     return HL_CHECKS && bytes > 0 && p->packed == NULL
-               ? hl_err_say(HL_ERR_BUFFER, "NULL as packed buffer of %lld bytes", (long long)p->size)
+               ? hl_err_say(HL_ERR_BUFFER, "the packing buffer is NULL for %lld bytes", (long long)p->size)
                : 0;
 }
 
@@ -117,8 +117,8 @@ static int pack_size(const char *func, int64_t count, MPI_Datatype datatype, MPI
     err = err == 0 ? hl_api_check_count(count) : err;
     err = err == 0 ? hl_api_get_type(datatype, &t) : err;
     if (err == 0 && !hl_type_bytes(t, count, size)) {
-        err = hl_err_say(HL_ERR_VALUE_TOO_LARGE, "%lld elements of %lld bytes", (long long)count,
-                         (long long)t->size);
+        err = hl_err_say(HL_ERR_VALUE_TOO_LARGE, "%lld elements of %lld bytes do not fit 63 bits",
+                         (long long)count, (long long)t->size);
     }
     return hl_api_leave(c, func, err);
 }
@@ -149,8 +149,8 @@ static int check_datarep(const char *datarep)
 
     err = err == 0 ? hl_api_check_out(datarep, "datarep") : err;
     if (err == 0 && strcmp(datarep, "external32") != 0) {
-        err =
-            hl_err_say(HL_ERR_UNSUPPORTED_DATAREP, "%.40s is no data representation: external32 is", datarep);
+        err = hl_err_say(HL_ERR_UNSUPPORTED_DATAREP,
+                         "data representation '%.40s': this call takes external32 only", datarep);
     }
     return err;
 }

@@ -6,7 +6,8 @@
 
 static int check_partitions(int partitions)
 {
-    return partitions < 0 ? hl_err_say(HL_ERR_ARG, "%d partitions", partitions) : 0;
+    return partitions < 0 ? hl_err_say(HL_ERR_ARG, "the number of partitions, %d, is negative", partitions)
+                          : 0;
 }
 
 static int check_rest(int partitions, MPI_Info info, const MPI_Request *request)
@@ -92,8 +93,8 @@ static int get_partitioned(MPI_Request handle, enum hl_req_what what, struct hl_
         return hl_err_say_none(HL_ERR_REQUEST, "request", handle);
     }
     if ((*r)->what != what) {
-        return hl_err_say(HL_ERR_REQUEST, "%p is no request of a partitioned %s", (void *)handle,
-                          what == HL_REQ_PSEND ? "send" : "receive");
+        return hl_err_say(HL_ERR_REQUEST, "%p is no request of MPI_%s_init", (void *)handle,
+                          what == HL_REQ_PSEND ? "Psend" : "Precv");
     }
     *nobody = hl_match_is_nobody(*r);
     return 0;
@@ -103,7 +104,9 @@ static int get_started(MPI_Request handle, struct hl_req **r, bool *nobody)
 {
     int err = get_partitioned(handle, HL_REQ_PSEND, r, nobody);
 
-    return err == 0 && !hl_req_is_active(*r) ? hl_err_say(HL_ERR_REQUEST, "the send was not started") : err;
+    return err == 0 && !hl_req_is_active(*r)
+               ? hl_err_say(HL_ERR_REQUEST, "the send was not started (MPI_Start)")
+               : err;
 }
 
 HL_API(MPI_Pready);

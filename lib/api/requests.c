@@ -563,10 +563,10 @@ static int get_startable(MPI_Request handle, struct hl_req **r)
         return hl_err_say_none(HL_ERR_REQUEST, "request", handle);
     }
     if (err == 0 && !hl_req_has(*r, HL_REQ_PERSISTENT)) {
-        return hl_err_say(HL_ERR_REQUEST, "only persistent requests can be started");
+        return hl_err_say(HL_ERR_REQUEST, "the request is not persistent, and only such can be started");
     }
     if (err == 0 && hl_req_is_active(*r)) {
-        return hl_err_say(HL_ERR_REQUEST, "the request was started already and not waited for");
+        return hl_err_say(HL_ERR_REQUEST, "the request was started already: complete it first (MPI_Wait)");
     }
     return err;
 }

@@ -171,7 +171,7 @@ static int check_split_type(const struct hl_comm *c, int split_type)
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
         return hl_api_check_intra(c);
     default:
-        return hl_err_say(HL_ERR_ARG, "%d is no kind of split", split_type);
+        return hl_err_say(HL_ERR_ARG, "split_type %d is none of MPI_COMM_TYPE_*", split_type);
     }
 }
 

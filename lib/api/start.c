@@ -37,7 +37,9 @@ static int start_mpi(const char *func, int required, int *provided)
     int err = check_only_mpi();
 
     if (err == 0 && !is_level(required)) {
-        err = hl_err_say(HL_ERR_ARG, "%d is no thread level", required);
+        err = hl_err_say(HL_ERR_ARG,
+                         "required is %d: it must be MPI_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE",
+                         required);
     }
     err = err == 0 ? hl_life_open(HL_LIFE_MPI, required, provided) : err;
     err = err == 0 ? hl_info_open_env() : err;

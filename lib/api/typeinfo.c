@@ -89,7 +89,8 @@ int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
 static int no_large(const struct hl_type *t)
 {
     return t->args != NULL && t->args->large
-               ? hl_err_say(HL_ERR_TYPE, "the datatype was made with large counts: ask by the _c function")
+               ? hl_err_say(HL_ERR_TYPE, "the datatype was made with large counts: call the form of this "
+                                         "function that ends with _c")
                : 0;
 }
 
@@ -147,8 +148,11 @@ static int check_contents_room(const struct hl_type *t, const struct room *room)
     }
     if (room->ints < a->n_ints || room->addrs < a->n_addrs || room->counts < a->n_counts ||
         room->types < a->n_types) {
-        return hl_err_say(HL_ERR_ARG, "the datatype has %d integers, %d addresses, %d counts, %d datatypes",
-                          a->n_ints, a->n_addrs, a->n_counts, a->n_types);
+        return hl_err_say(HL_ERR_ARG,
+                          "the arrays have room for %lld integers, %lld addresses, %lld counts and %lld "
+                          "datatypes, and the datatype has %d, %d, %d and %d (MPI_Type_get_envelope tells)",
+                          (long long)room->ints, (long long)room->addrs, (long long)room->counts,
+                          (long long)room->types, a->n_ints, a->n_addrs, a->n_counts, a->n_types);
     }
     int err = hl_api_check_list(a->n_ints, room->to_ints, "array_of_integers");
     err = err == 0 ? hl_api_check_list(a->n_addrs, room->to_addrs, "array_of_addresses") : err;

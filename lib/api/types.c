@@ -239,7 +239,7 @@ static int get_type_objects(int64_t n, const MPI_Datatype handles[], struct hl_t
 
     *types = malloc(((size_t)n + 1) * sizeof(void *));
     if (*types == NULL) {
-        return HL_ERR_NO_MEM;
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for %lld datatypes", (long long)n);
     }
     for (int64_t i = 0; i < n && err == 0; i++) {
         err = hl_api_get_type(handles[i], &(*types)[i]);
@@ -341,7 +341,7 @@ static int subarray(const struct part_of_array *x, MPI_Datatype oldtype, MPI_Dat
     int err = get_old(oldtype, newtype, &old);
 
     if (err == 0 && x->ndims < 1) {
-        err = hl_err_say(HL_ERR_DIMS, "an array of %lld dimensions", (long long)x->ndims);
+        err = hl_err_say(HL_ERR_DIMS, "ndims is %lld, at least 1 is needed", (long long)x->ndims);
     }
     err = err == 0 ? hl_api_widen(&x->sizes, x->ndims, &sizes) : err;
     err = err == 0 ? hl_api_widen(&x->subsizes, x->ndims, &subsizes) : err;
@@ -405,7 +405,7 @@ static int darray(struct part_of_grid *x, MPI_Datatype oldtype, MPI_Datatype *ne
     int err = get_old(oldtype, newtype, &old);
 
     if (err == 0 && n < 1) {
-        err = hl_err_say(HL_ERR_DIMS, "an array of %lld dimensions", (long long)n);
+        err = hl_err_say(HL_ERR_DIMS, "ndims is %lld, at least 1 is needed", (long long)n);
     }
     err = err == 0 ? hl_api_widen(&x->sizes, n, &sizes) : err;
     err = err == 0 ? hl_api_check_list(n, a->distribs, "array_of_distribs") : err;

@@ -9,11 +9,12 @@
 int hl_api_widen(const struct hl_wide *from, int64_t n, int64_t **out)
 {
     if (n > 0 && !hl_is_address(from->narrow) && !hl_is_address(from->wide)) {
-        return hl_err_say(HL_ERR_ARG, "an array of %lld values is NULL or no address", (long long)n);
+        return hl_err_say(HL_ERR_ARG, "an array of %lld value%s is NULL or no address", (long long)n,
+                          hl_plural(n));
     }
     int64_t *v = malloc(((size_t)n + 1) * sizeof *v);
     if (v == NULL) {
-        return HL_ERR_NO_MEM;
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for %lld counts or displacements", (long long)n);
     }
     for (int64_t i = 0; i < n; i++) {
         v[i] = from->narrow != NULL ? from->narrow[i] : from->wide[i];

@@ -11,6 +11,7 @@
 
 static _Thread_local int said_code;
 static _Thread_local char said_text[HL_ERR_TEXT];
+static _Thread_local bool said_reported;
 
 int hl_err_say(int code, const char *fmt, ...)
 {
@@ -28,6 +29,7 @@ int hl_err_say(int code, const char *fmt, ...)
         snprintf(said_text + at, sizeof said_text - at, "%s", hl_err_hint(ENOMEM));
     }
     said_code = code;
+    said_reported = false;
     return code;
 }
 
@@ -68,6 +70,16 @@ const char *hl_err_words(int code)
 const char *hl_err_text(int code)
 {
     return code != 0 && code == said_code ? said_text : hl_err_words(code);
+}
+
+const char *hl_err_text_unreported(int code)
+{
+    return said_reported ? hl_err_words(code) : hl_err_text(code);
+}
+
+void hl_err_reported(void)
+{
+    said_reported = true;
 }
 
 bool hl_err_is_limited(int resource)

@@ -99,6 +99,13 @@ int hl_err_say_none(int code, const char *noun, const void *handle) HL_COLD;
 /* The text of the calling thread's last hl_err_say if that had this code, else the row's general words. */
 const char *hl_err_text(int code);
 
+/* hl_err_text for the call that reports an error: the row's words also when that text was reported before
+ * (hl_err_reported), since then it tells of an earlier error. */
+const char *hl_err_text_unreported(int code);
+
+/* The calling thread's last text has been reported. */
+void hl_err_reported(void);
+
 /* A hint at what to do about an errno that a limit or a sandbox has caused: " (...)"; "" for other
  * numbers. */
 const char *hl_err_hint(int error);

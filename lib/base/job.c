@@ -66,7 +66,7 @@ int hl_job_refuse(void)
 {
     const char *why = hl_aptr_load_acquire(&refusal); /* acquire: no partner, the texts are constant */
     return hl_err_say(HL_ERR_OTHER, "%s",
-                      why != NULL ? why : "called while another thread opened the library");
+                      why != NULL ? why : "called while another thread was still opening the library");
 }
 
 void hl_job_set_refusal(const char *why)

@@ -61,10 +61,13 @@ static int agree_secret(void)
         rc = method->get(0, "hl-secret", hex, sizeof hex);
     }
     if (rc) {
-        return rc == HL_ERR_FOUND_NONE ? hl_err_say(HL_ERR_OTHER, "the launcher lost the job's secret") : rc;
+        return rc == HL_ERR_FOUND_NONE
+                   ? hl_err_say(HL_ERR_OTHER,
+                                "the launcher does not give the value of hl-secret, which rank 0 has put")
+                   : rc;
     }
     if (hl_boot_code_secret(hex, job.secret)) {
-        return hl_err_say(HL_ERR_OTHER, "the launcher changed the job's secret");
+        return hl_err_say(HL_ERR_OTHER, "the launcher changed the value of hl-secret, which rank 0 has put");
     }
     return 0;
 }

@@ -315,7 +315,7 @@ static int follow_leader(void)
     node.world = node.world ? node.world : world;
     if (!is_sound_list(node.world, h.members)) {
         return hl_err_say(HL_ERR_OTHER,
-                          "the rank that leads this node has sent a list of %d ranks that is none",
+                          "the rank that leads this node has sent a list of %d ranks that makes no sense",
                           h.members);
     }
     hl_job.node_size = h.members;
@@ -416,8 +416,10 @@ static int receive_fd(size_t bytes, int *fd)
     if (*fd >= 0) {
         close(*fd);
     }
-    return hl_err_say(HL_ERR_INTERN, "node board of %zu bytes here and %llu at the leader", bytes,
-                      (unsigned long long)words[1]);
+    return hl_err_say(HL_ERR_INTERN,
+                      "memory that the node's ranks share: %zu bytes here, %llu at the rank that leads: do "
+                      "all ranks load the same version of Hotlane?",
+                      bytes, (unsigned long long)words[1]);
 }
 
 /* The leader sends its descriptor, which may be -1, to all members; each member receives it. On failure
@@ -480,8 +482,8 @@ int hl_boot_node_share(size_t bytes, int (*make)(size_t), void **base)
         close(fd);
     }
     if (p == MAP_FAILED) {
-        return hl_err_say(HL_ERR_NO_MEM, "mapping the node board of %zu bytes: %s%s", bytes, strerror(e),
-                          hl_err_hint(e));
+        return hl_err_say(HL_ERR_NO_MEM, "%zu bytes that the node's ranks share cannot be mapped: %s%s",
+                          bytes, strerror(e), hl_err_hint(e));
     }
     if (bytes > cache_at) {
         hl_boot_kvs =

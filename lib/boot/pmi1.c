@@ -166,7 +166,7 @@ static int next_answer(void)
         int rc = hl_pmi1_take(&pmi.in, pmi.answer, sizeof pmi.answer);
         if (rc < 0) {
             pmi.gone = true;
-            return hl_err_say(HL_ERR_OTHER, "the launcher's answer is no PMI-1 line");
+            return hl_err_say(HL_ERR_OTHER, "the launcher's answer is not a line of PMI-1");
         }
         if (!rc || !keep_notice(pmi.answer)) {
             return rc;
@@ -339,7 +339,8 @@ static int pmi1_init(hl_boot_env_fn *env, struct hl_boot_job *job)
     }
     if (!env_number(env, "PMI_RANK", 0, &job->rank) || !env_number(env, "PMI_SIZE", 1, &job->size) ||
         job->rank >= job->size) {
-        return hl_err_say(HL_ERR_OTHER, "PMI_FD is set, but PMI_RANK and PMI_SIZE make no sense");
+        return hl_err_say(HL_ERR_OTHER, "PMI_FD is set, but PMI_RANK=%s and PMI_SIZE=%s make no sense",
+                          env("PMI_RANK") ? env("PMI_RANK") : "", env("PMI_SIZE") ? env("PMI_SIZE") : "");
     }
     pthread_mutex_lock(&pmi.turn);
     pmi.fd = fd;

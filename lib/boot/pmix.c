@@ -212,10 +212,13 @@ static int listen_to_events(void)
     px.bell = px.bell < 0 ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : px.bell;
     px.over = px.over < 0 ? eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK) : px.over;
     if (px.bell < 0 || px.over < 0) {
-        return hl_err_say(HL_ERR_OTHER, "no descriptors for the launcher's events: %s", strerror(errno));
+        return hl_err_say(HL_ERR_OTHER, "no descriptors for the launcher's events: %s%s", strerror(errno),
+                          hl_err_hint(errno));
     }
     pmix_status_t rc = lib.handle(codes, HL_COUNT_OF(codes), NULL, 0, pmix_event, NULL, NULL);
-    return rc >= 0 ? 0 : hl_err_say(HL_ERR_OTHER, "the launcher tells no events: %s", lib.words(rc));
+    return rc >= 0 ? 0
+                   : hl_err_say(HL_ERR_OTHER, "the launcher does not report events (the deaths of ranks): %s",
+                                lib.words(rc));
 }
 
 /* Asks the launcher for a number about a process or the job. False: it tells none, and *rc says why. */

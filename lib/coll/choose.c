@@ -58,7 +58,7 @@ const struct hl_coll_row *hl_coll_choose(enum hl_coll what, const struct hl_coll
 static int count_type_bytes(const struct hl_type *type, int64_t count, int64_t *bytes)
 {
     if (!hl_type_bytes(type, count, bytes)) {
-        return hl_err_say(HL_ERR_COUNT, "%lld elements of %lld bytes are too many", (long long)count,
+        return hl_err_say(HL_ERR_COUNT, "%lld elements of %lld bytes do not fit 63 bits", (long long)count,
                           (long long)type->size);
     }
     return 0;

@@ -3,6 +3,7 @@
 
 #include "algos.h"
 #include "err.h"
+#include "util.h"
 
 void hl_build_agree(struct hl_sched *s, const struct hl_coll_call *c, void *both, size_t half)
 {
@@ -59,8 +60,8 @@ static void lead_group(const struct hl_comm *local, const struct hl_coll_meet *m
     if (err == 0) {
         *their_world = malloc((size_t)theirs->size * sizeof(int));
         err = *their_world == NULL
-                  ? hl_coll_unable(meet->peer,
-                                   hl_err_say(HL_ERR_NO_MEM, "no memory for a group of %d", theirs->size))
+                  ? hl_coll_unable(meet->peer, hl_err_say(HL_ERR_NO_MEM, "no memory for a group of %d rank%s",
+                                                          theirs->size, hl_plural(theirs->size)))
                   : meet_leader(meet, hl_data_bytes(world, (size_t)local->size * sizeof(int)),
                                 hl_data_bytes(*their_world, (size_t)theirs->size * sizeof(int)));
     }
@@ -81,8 +82,8 @@ static int check_disjoint(const struct hl_group *a, const struct hl_group *b, in
         return err;
     }
     if (common->size > 0) {
-        err = hl_err_say(code, "the groups of an intercommunicator must be disjoint: %d members are in both",
-                         common->size);
+        err = hl_err_say(code, "the groups of an intercommunicator must be disjoint: %d rank%s in both",
+                         common->size, common->size == 1 ? " is" : "s are");
     }
     hl_group_unref(common);
     return err;

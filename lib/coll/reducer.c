@@ -21,7 +21,7 @@ int hl_reducer_init(struct hl_reducer *r, MPI_Op op, struct hl_type *type)
         return hl_err_say_none(HL_ERR_OP, "operation", op);
     }
     if (kind >= HL_OP_REPLACE) {
-        return hl_err_say(HL_ERR_OP, "%s is no operation for reductions", hl_op_kind_name(kind));
+        return hl_err_say(HL_ERR_OP, "%s is not an operation for reductions", hl_op_kind_name(kind));
     }
     if (type->predefined && type->basic != HL_BASIC_MIXED) {
         r->kernel = hl_op_kernel(kind, type->basic);

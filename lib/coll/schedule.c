@@ -298,14 +298,14 @@ static void post_step(struct hl_sched *s, const struct hl_step *step)
 
 int hl_coll_say_long(int64_t bytes, int rank, int64_t room)
 {
-    return hl_err_say(HL_ERR_TRUNCATE, "%lld bytes from rank %d, for which there is room of %lld",
-                      (long long)bytes, rank, (long long)room);
+    return hl_err_say(HL_ERR_TRUNCATE, "rank %d sent %lld bytes, for which the buffer has room for %lld",
+                      rank, (long long)bytes, (long long)room);
 }
 
 static HL_COLD int say_own_long(int64_t bytes, int64_t room)
 {
-    return hl_err_say(HL_ERR_TRUNCATE, "%lld bytes are sent where there is room of %lld", (long long)bytes,
-                      (long long)room);
+    return hl_err_say(HL_ERR_TRUNCATE, "%lld bytes are sent, and the receive buffer has room for %lld",
+                      (long long)bytes, (long long)room);
 }
 
 int hl_data_copy(struct hl_data to, struct hl_data from)

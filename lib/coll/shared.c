@@ -99,9 +99,10 @@ int hl_shared_rank_at(const struct hl_shared *s, int place)
 static void fail_left_out(struct hl_shared *s, int place)
 {
     if (s->err == 0) {
-        s->err = hl_err_say(HL_ERR_TRUNCATE,
-                            "rank %d of the communicator sends fewer bytes, or is in another call",
-                            hl_shared_rank_at(s, place));
+        s->err =
+            hl_err_say(HL_ERR_TRUNCATE,
+                       "rank %d of the communicator passed fewer bytes than this one, or is in another call",
+                       hl_shared_rank_at(s, place));
     }
 }
 
@@ -240,7 +241,8 @@ const struct hl_cell *hl_shared_await(struct hl_shared *s, int place)
     }
     int err = HL_ONCE(cell->err);
     if (HL_UNLIKELY(err != 0 && s->err == 0)) {
-        hl_shared_fail(s, hl_err_say(err, "rank %d of the communicator failed", hl_shared_rank_at(s, place)));
+        hl_shared_fail(s, hl_err_say(err, "rank %d of the communicator failed in this call",
+                                     hl_shared_rank_at(s, place)));
     }
     return cell;
 }
@@ -434,7 +436,8 @@ int64_t hl_shared_take_piece(struct hl_shared *s, const struct hl_cell *cell, st
     char *start;
 
     if (len > 0 && len > most) {
-        hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE, "more came than the %lld bytes for which there is room",
+        hl_shared_fail(s, hl_err_say(HL_ERR_TRUNCATE,
+                                     "more bytes came than the %lld for which the buffer has room",
                                      (long long)all));
     }
     if (n <= 0) {

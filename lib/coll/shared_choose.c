@@ -234,8 +234,8 @@ bool hl_shared_try_bcast(struct hl_comm *comm, struct hl_data data, int root, in
         return false;
     }
     if (!hl_type_bytes(data.type, data.count, &bytes)) {
-        *err = hl_err_say(HL_ERR_COUNT, "%lld elements of %lld bytes are too many", (long long)data.count,
-                          (long long)data.type->size);
+        *err = hl_err_say(HL_ERR_COUNT, "%lld elements of %lld bytes do not fit 63 bits",
+                          (long long)data.count, (long long)data.type->size);
         refuse_call(s, comm, HL_COLL_BCAST, *err);
         return true;
     }

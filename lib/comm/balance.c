@@ -102,14 +102,16 @@ int hl_shape_balance(int nnodes, int ndims, int *dims)
 
     for (int i = 0; i < ndims; i++) {
         if (dims[i] < 0) {
-            return hl_err_say(HL_ERR_DIMS, "dims[%d] is %d", i, dims[i]);
+            return hl_err_say(HL_ERR_DIMS, "dims[%d], %d, is negative", i, dims[i]);
         }
         open += dims[i] == 0;
         fixed *= dims[i] == 0 || fixed > nnodes ? 1 : dims[i];
     }
     if (nnodes <= 0 || nnodes % fixed != 0 || (open == 0 && ndims > 0 && fixed != nnodes)) {
-        return hl_err_say(HL_ERR_DIMS, "%d nodes cannot be laid out in %d dimensions of which %d are given",
-                          nnodes, ndims, ndims - open);
+        return hl_err_say(
+            HL_ERR_DIMS,
+            "nnodes, %d, cannot be the product of %d dimensions with the %d of them that are given", nnodes,
+            ndims, ndims - open);
     }
     return open == 0 ? 0 : fill_dims((int)(nnodes / fixed), open, ndims, dims);
 }

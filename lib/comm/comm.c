@@ -104,7 +104,7 @@ int hl_comm_make(struct hl_group *group, uint64_t ctx, struct hl_comm **made)
     struct hl_comm *c = hl_handle_new(HL_KIND_COMM);
 
     if (c == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no handle left for a communicator of %d", group->size);
+        return hl_err_say(HL_ERR_NO_MEM, "no handle is left for a communicator: free some");
     }
     hl_group_ref(group);
     fill_comm(c, (MPI_Comm)(void *)c, group, ctx);

@@ -53,6 +53,29 @@ static bool added_string(int code, char *out)
     return found;
 }
 
+static const char *tool_words(int code)
+{
+    static const char *const words[] = {"the library cannot be opened",
+                                        "the tool interface is not accessible now",
+                                        "MPI_T_init_thread was not called",
+                                        "the library does not support that",
+                                        "no memory",
+                                        "invalid argument, or a value that is not allowed",
+                                        "the index is out of range",
+                                        "the number of the item is out of range",
+                                        "the session is none, or was freed",
+                                        "the handle is none, or was freed",
+                                        "there is nothing of this name",
+                                        "there is no memory for a handle",
+                                        "there is no memory for a session",
+                                        "the variable cannot be set now",
+                                        "the variable cannot be set, or not any more",
+                                        "the counter cannot be written",
+                                        "the counter cannot be started and stopped",
+                                        "the counter cannot be read and written in one step"};
+    return words[code - MPI_T_ERR_CANNOT_INIT];
+}
+
 int hl_errh_string(int code, char *out)
 {
     if (code == MPI_SUCCESS) {
@@ -69,7 +92,7 @@ int hl_errh_string(int code, char *out)
         return 0;
     }
     if (code >= MPI_T_ERR_CANNOT_INIT && code <= MPI_T_ERR_PVAR_NO_ATOMIC) {
-        snprintf(out, MPI_MAX_ERROR_STRING, "error %d of the tool interface", code);
+        snprintf(out, MPI_MAX_ERROR_STRING, "MPI_T: %s", tool_words(code));
         return 0;
     }
     if (added_string(code, out)) {
@@ -97,7 +120,7 @@ static int add_code(int class_, int *code)
         added[n_added++] = (struct added){true, class_ == 0 ? *code : class_, NULL};
     }
     hl_mutex_unlock(&lock);
-    return more != NULL ? 0 : HL_ERR_NO_MEM;
+    return more != NULL ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory for an error code");
 }
 
 int hl_errh_add_class(int *class_)

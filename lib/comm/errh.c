@@ -34,7 +34,7 @@ int hl_errh_make(enum hl_errh_sort sort, hl_errh_fn *fn, struct hl_errh **made)
     struct hl_errh *e = hl_handle_new(HL_KIND_ERRH);
 
     if (e == NULL) {
-        return HL_ERR_NO_MEM;
+        return hl_err_say(HL_ERR_NO_MEM, "no handle is left for an error handler: free some");
     }
     e->handle = (MPI_Errhandler)(void *)e;
     e->how = HL_ERRH_USER;
@@ -74,10 +74,23 @@ int hl_errh_take_back(struct hl_errh *e)
     return 0;
 }
 
+int hl_errh_check(const struct hl_errh *e, enum hl_errh_sort sort)
+{
+    static const char *const sorts[] = {[HL_ERRH_COMM] = "communicators",
+                                        [HL_ERRH_WIN] = "windows",
+                                        [HL_ERRH_SESSION] = "sessions",
+                                        [HL_ERRH_FILE] = "files"};
+    return e == NULL || e->how != HL_ERRH_USER || e->sort == sort
+               ? 0
+               : hl_err_say(HL_ERR_ERRHANDLER, "the error handler was made for %s, not for %s",
+                            sorts[e->sort], sorts[sort]);
+}
+
 int hl_errh_set(struct hl_errh **slot, enum hl_errh_sort sort, struct hl_errh *e)
 {
-    if (e != NULL && e->how == HL_ERRH_USER && e->sort != sort) {
-        return hl_err_say(HL_ERR_ERRHANDLER, "the error handler was made for another sort of object");
+    int err = hl_errh_check(e, sort);
+    if (err != 0) {
+        return err;
     }
     hl_mutex_lock(&lock);
     struct hl_errh *old = *slot;
@@ -141,11 +154,12 @@ int hl_errh_raise(const struct hl_errh_site *site, const char *func, int err)
     int code = hl_err_class(err);
     char words[HL_ERR_TEXT];
     if (code <= MPI_ERR_LASTCODE || hl_errh_string(code, words) != 0) {
-        snprintf(words, sizeof words, "%s", hl_err_text(err));
+        snprintf(words, sizeof words, "%s", hl_err_text_unreported(err));
     }
     /* The text that MPI_Error_string gives from now on, also inside the handler. */
     hl_err_say(-code, "%s by rank %d%s%s: %s", func, hl_job.rank, site->what != NULL ? " on " : "",
                site->what != NULL ? site->what : "", words);
+    hl_err_reported();
     run_handler(site, func, code, words);
     return code;
 }

@@ -56,6 +56,9 @@ void hl_errh_unref(struct hl_errh *e);
 MPI_Errhandler hl_errh_give(struct hl_errh *e);
 int hl_errh_take_back(struct hl_errh *e);
 
+/* HL_ERR_ERRHANDLER when `e` (may be NULL) is a user handler of another sort. */
+int hl_errh_check(const struct hl_errh *e, enum hl_errh_sort sort);
+
 /* Puts `e` (NULL: MPI_ERRORS_ARE_FATAL) into an object's slot, which takes a reference and gives its old one
  * back. HL_ERR_ERRHANDLER: a user handler of another sort. */
 int hl_errh_set(struct hl_errh **slot, enum hl_errh_sort sort, struct hl_errh *e);

@@ -6,6 +6,7 @@
 
 #include "err.h"
 #include "job.h"
+#include "util.h"
 
 struct hl_group hl_group_empty = {
     .h = {.kind = HL_KIND_GROUP},
@@ -52,7 +53,8 @@ static struct hl_group *new_group(int n)
     struct hl_group *g = hl_handle_new(HL_KIND_GROUP);
 
     if (g == NULL) {
-        hl_err_say(HL_ERR_NO_MEM, "no handle left for a group of %d", n);
+        hl_err_say(HL_ERR_NO_MEM, "no handle is left for a group of %d rank%s: free some groups", n,
+                   hl_plural(n));
         return NULL;
     }
     g->handle = (MPI_Group)(void *)g;
@@ -109,7 +111,7 @@ int hl_group_make(const int *world, int n, struct hl_group **made)
     g->sorted = malloc((size_t)n * sizeof(int));
     if (g->world == NULL || g->sorted == NULL) {
         hl_group_unref(g);
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for a group of %d", n);
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a group of %d rank%s", n, hl_plural(n));
     }
     memcpy(g->world, world, (size_t)n * sizeof(int));
     for (int i = 0; i < n; i++) {
@@ -179,7 +181,8 @@ int hl_group_translate(const struct hl_group *a, int n, const int *ranks, const 
         if (ranks[i] == MPI_PROC_NULL) {
             out[i] = MPI_PROC_NULL;
         } else if (ranks[i] < 0 || ranks[i] >= a->size) {
-            return hl_err_say(HL_ERR_RANK, "rank %d is not in a group of %d", ranks[i], a->size);
+            return hl_err_say(HL_ERR_RANK, "rank %d is not in the group of %d rank%s", ranks[i], a->size,
+                              hl_plural(a->size));
         } else {
             out[i] = hl_group_rank(b, hl_group_world(a, ranks[i]));
         }

@@ -3,6 +3,7 @@
 
 #include "err.h"
 #include "group.h"
+#include "util.h"
 
 /* An array for n world ranks; never NULL for n == 0. */
 static int *new_list(int64_t n)
@@ -29,7 +30,8 @@ static int mark_ranks(const struct hl_group *g, int64_t n, const int *ranks, cha
 {
     for (int64_t i = 0; i < n; i++) {
         if (ranks[i] < 0 || ranks[i] >= g->size) {
-            return hl_err_say(HL_ERR_RANK, "rank %d is not in a group of %d", ranks[i], g->size);
+            return hl_err_say(HL_ERR_RANK, "rank %d is not in the group of %d rank%s", ranks[i], g->size,
+                              hl_plural(g->size));
         }
         if (seen[ranks[i]]) {
             return hl_err_say(HL_ERR_RANK, "rank %d is named twice", ranks[i]);
@@ -44,11 +46,11 @@ static int check_ranks(const struct hl_group *g, int64_t n, const int *ranks, ch
 {
     *seen = NULL;
     if (n < 0) {
-        return hl_err_say(HL_ERR_ARG, "a list of %lld ranks", (long long)n);
+        return hl_err_say(HL_ERR_ARG, "n, %lld, is negative", (long long)n);
     }
     *seen = calloc((size_t)g->size + 1, 1);
     if (*seen == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for %d marks", g->size);
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a list of %d ranks", g->size);
     }
     return mark_ranks(g, n, ranks, *seen);
 }
@@ -78,7 +80,7 @@ static int64_t range_length(const struct hl_group *g, const int range[3])
     int64_t first = range[0], last = range[1], stride = range[2];
 
     if (stride == 0) {
-        return hl_err_say(HL_ERR_ARG, "range (%d, %d) has stride 0", range[0], range[1]);
+        return hl_err_say(HL_ERR_ARG, "range (%d, %d, 0) has stride 0", range[0], range[1]);
     }
     if ((last - first) / stride < 0 || ((stride > 0) != (last > first) && last != first)) {
         return hl_err_say(HL_ERR_ARG, "range (%d, %d, %d) is empty", range[0], range[1], range[2]);
@@ -86,8 +88,8 @@ static int64_t range_length(const struct hl_group *g, const int range[3])
     int64_t n = (last - first) / stride + 1;
     int64_t end = first + (n - 1) * stride;
     if (first < 0 || first >= g->size || end < 0 || end >= g->size) {
-        return hl_err_say(HL_ERR_RANK, "range (%d, %d, %d) leaves a group of %d", range[0], range[1],
-                          range[2], g->size);
+        return hl_err_say(HL_ERR_RANK, "range (%d, %d, %d) leaves the group, which has ranks 0 to %d",
+                          range[0], range[1], range[2], g->size - 1);
     }
     return n;
 }
@@ -98,7 +100,7 @@ static int expand_ranges(const struct hl_group *g, int n, const int (*ranges)[3]
     int64_t sum = 0, at = 0;
 
     if (n < 0) {
-        return hl_err_say(HL_ERR_ARG, "a list of %d ranges", n);
+        return hl_err_say(HL_ERR_ARG, "n, %d, is negative", n);
     }
     for (int i = 0; i < n; i++) {
         int64_t len = range_length(g, ranges[i]);

@@ -65,7 +65,7 @@ int hl_comm_break_hint(struct hl_comm *c, uint32_t assert, const char *what)
     const char *key = keys[__builtin_ctz(assert)];
 
     if (hl_conf.broken_hints != 0) {
-        return hl_err_say(HL_ERR_ARG, "%s on a communicator with %s", what, key);
+        return hl_err_say(HL_ERR_ARG, "%s is excluded by the communicator's hint %s", what, key);
     }
     /* full: of the threads that come here at once, one logs it. */
     if ((hl_a32_and_full(&c->asserts, ~assert) & assert) != 0) {

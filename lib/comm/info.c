@@ -32,7 +32,7 @@ int hl_info_make(struct hl_info **made)
     struct hl_info *info = hl_handle_new(HL_KIND_INFO);
 
     if (info == NULL) {
-        return HL_ERR_NO_MEM;
+        return hl_err_say(HL_ERR_NO_MEM, "no handle is left for an info object: free some (MPI_Info_free)");
     }
     info->handle = (MPI_Info)(void *)info;
     *made = info;
@@ -74,7 +74,7 @@ static int store(struct hl_info *info, char *key, char *value) HL_REQUIRES(lock)
     if (!hl_grow(&info->rows, (size_t)info->n, &info->room, sizeof *info->rows)) {
         free(key);
         free(value);
-        return HL_ERR_NO_MEM;
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for more than %d info keys", info->n);
     }
     info->rows[info->n++] = (struct hl_info_row){key, value};
     return 0;
@@ -95,7 +95,7 @@ int hl_info_set(struct hl_info *info, const char *key, const char *value)
     if (k == NULL || v == NULL) {
         free(k);
         free(v);
-        return HL_ERR_NO_MEM;
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the value of info key %s", key);
     }
     hl_mutex_lock(&lock);
     int err = store(info, k, v);
@@ -274,7 +274,9 @@ int hl_info_nth(const struct hl_info *info, int n, char key[MPI_MAX_INFO_KEY])
         snprintf(key, MPI_MAX_INFO_KEY, "%s", info->rows[n].key);
     }
     hl_mutex_unlock(&lock);
-    return n >= 0 && n < count ? 0 : hl_err_say(HL_ERR_ARG, "key %d of an info object of %d", n, count);
+    return n >= 0 && n < count
+               ? 0
+               : hl_err_say(HL_ERR_ARG, "key %d: the info object has %d, counted from 0", n, count);
 }
 
 /* Writes the arguments of this process's command, separated by blanks. False: there are none, or they are too

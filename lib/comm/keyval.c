@@ -71,7 +71,8 @@ static void unref_key(struct keyval *k) HL_REQUIRES(lock)
 
 static int bad_key(int id)
 {
-    return hl_err_say(HL_ERR_KEYVAL, "%d is no key of an attribute of such an object", id);
+    return hl_err_say(HL_ERR_KEYVAL, "%d is not an attribute key that the user made for this kind of object",
+                      id);
 }
 
 /* Finds a free place. -1: no memory, or no number is left. */
@@ -99,7 +100,7 @@ int hl_keyval_make(enum hl_attr_sort sort, hl_attr_copy_fn *copy, hl_attr_delete
     struct keyval *k = malloc(sizeof *k);
 
     if (k == NULL) {
-        return HL_ERR_NO_MEM;
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for an attribute key");
     }
     hl_mutex_lock(&lock);
     int at = free_place();
@@ -112,7 +113,7 @@ int hl_keyval_make(enum hl_attr_sort sort, hl_attr_copy_fn *copy, hl_attr_delete
     hl_mutex_unlock(&lock);
     if (at < 0) {
         free(k);
-        return HL_ERR_NO_MEM;
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for one more attribute key");
     }
     return 0;
 }
@@ -186,7 +187,7 @@ static int grow_attr_set(struct hl_attr_set **slot) HL_REQUIRES(lock)
     room = room == 0 ? 4 : 2 * room;
     struct hl_attr_set *set = realloc(*slot, sizeof *set + (size_t)room * sizeof(struct attr_row));
     if (set == NULL) {
-        return HL_ERR_NO_MEM;
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for %d attributes of an object", room);
     }
     set->n = n;
     set->room = room;
@@ -298,7 +299,9 @@ int hl_attr_delete(struct hl_attr_set **slot, enum hl_attr_sort sort, void *obje
         err = delete_row(slot, object, k);
     }
     hl_mutex_unlock(&lock);
-    return there ? err : bad_key(keyval);
+    return there       ? err
+           : k != NULL ? hl_err_say(HL_ERR_KEYVAL, "the object has no attribute of key %d", keyval)
+                       : bad_key(keyval);
 }
 
 /* The first row from `number` on that no call is deleting, with a reference to its key; false when it has

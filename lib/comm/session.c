@@ -30,7 +30,7 @@ int hl_session_make(struct hl_errh *errh, int level, int asked, struct hl_sessio
     struct hl_session *s = hl_handle_new(HL_KIND_SESSION);
 
     if (s == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no handle left for a session");
+        return hl_err_say(HL_ERR_NO_MEM, "no handle is left for a session: finalize some");
     }
     int err = hl_errh_set(&s->errh, HL_ERRH_SESSION, errh);
     if (err != 0) {
@@ -62,7 +62,9 @@ int hl_session_asked_level(const struct hl_info *info)
             return levels[i].level;
         }
     }
-    hl_log(HL_LOG_WARN, "MPI_Session_init: hint is not honoured: thread_level=%s: expected MPI_THREAD_...",
+    hl_log(HL_LOG_WARN,
+           "MPI_Session_init: hint is not honoured: thread_level=%s: expected the name of a thread level, as "
+           "MPI_THREAD_MULTIPLE",
            value);
     return -1;
 }
@@ -96,7 +98,7 @@ int hl_pset_count(void)
 int hl_pset_name(int n, const char **name)
 {
     if (n < 0 || n >= hl_pset_count()) {
-        return hl_err_say(HL_ERR_ARG, "process set %d of %d", n, hl_pset_count());
+        return hl_err_say(HL_ERR_ARG, "process set %d: there are %d, counted from 0", n, hl_pset_count());
     }
     *name = psets[n];
     return 0;
@@ -110,7 +112,9 @@ int hl_pset_find(const char *name, int *n)
             return 0;
         }
     }
-    return hl_err_say(HL_ERR_ARG, "no process set is called %.200s", name);
+    return hl_err_say(HL_ERR_ARG,
+                      "no process set is called %.200s: MPI_Session_get_nth_pset names those that are there",
+                      name);
 }
 
 static int pset_size(int n)

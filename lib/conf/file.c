@@ -68,7 +68,7 @@ int hl_conf_read_file(const char *path, hl_conf_line_fn *fn, void *arg)
     if (text == NULL || ferror(f)) {
         rc = hl_err_say(HL_ERR_ARG, "%s: cannot be read: %s", path, strerror(errno));
     } else if (len > FILE_MOST || memchr(text, '\0', len) != NULL) {
-        rc = hl_err_say(HL_ERR_ARG, "%s: is no file of NAME=value lines", path);
+        rc = hl_err_say(HL_ERR_ARG, "%s: this is not a file of NAME=value lines", path);
     } else {
         text[len] = '\0';
         rc = hl_conf_parse_text(text, path, fn, arg);

@@ -147,11 +147,11 @@ int hl_part_parse(const char *value, struct hl_part *out, char *why)
         rc = parse_one(strsep(&rest, ":"), &p, &seen, why);
     }
     if (rc == 0 && (seen >> SIZE & 1) == 0) {
-        snprintf(why, HL_PART_WHY, "size= is missing");
+        snprintf(why, HL_PART_WHY, "size=BYTES is missing");
         rc = HL_ERR_ARG;
     }
     if (rc == 0 && p.policy == HL_PART_BY_SYSTEM && p.kind != HL_PART_SYSTEM) {
-        snprintf(why, HL_PART_WHY, "policy=S goes with kind=S only");
+        snprintf(why, HL_PART_WHY, "policy=S is possible with kind=S only");
         rc = HL_ERR_ARG;
     }
     if (rc == 0) {
@@ -272,7 +272,7 @@ int hl_part_settle(const struct hl_var *size)
         row->origin = g->origin;
     }
     if (part_count > 0 && parts[0].id != 1) {
-        return hl_err_say(HL_ERR_ARG, "%s: there is no partition 1", parts[0].name);
+        return hl_err_say(HL_ERR_ARG, "%s: partition 1 is missing, the one of shmem_malloc", parts[0].name);
     }
     if (part_count > 0 && hl_conf_carried_of(size->origin, strlen(size->origin)) != NULL) {
         return hl_conf_set(hl_conf_var_named(size->name), size->fallback, "default");

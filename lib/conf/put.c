@@ -53,7 +53,7 @@ int hl_conf_put(const struct hl_var *v, const void *value)
     size_t count;
     uint64_t scratch; /* a first parse into this: a refused value changes nothing */
     if (value_words(v, value, text, sizeof text) != 0) {
-        return hl_err_say(HL_ERR_ARG, "%s takes no such value", v->name);
+        return hl_err_say(HL_ERR_ARG, "the value is not one that %s takes", v->name);
     }
     int rc = hl_conf_parse(v, text, &scratch);
     if (rc != 0) {

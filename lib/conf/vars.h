@@ -74,12 +74,12 @@
       "memory that MPI_Alloc_mem, MPI_Win_allocate and MPI_Win_allocate_shared take: the nearest of that "   \
       "kind (MCDRAM, HBM and FAST are one); SYS_DEFAULT: where the system places it")                        \
     X(mem_page, PAGE, "MPICH_ALLOC_MEM_PG_SZ", "4K", 0, 0, "4K|2M|4M|8M|16M|32M|64M|128M|256M|512M|1G",      \
-      "page size of that memory: the largest that the system has and that is not larger; addresses are "     \
-      "multiples of what is asked")                                                                          \
+      "page size of that memory: the largest up to it that the system has; addresses are multiples of the "  \
+      "size asked for")                                                                                      \
     X(mem_policy, CHOICE, "MPICH_ALLOC_MEM_POLICY", "P", 0, 0,                                               \
       "P|Preferred|M|Mandatory|I|Interleave|Interleaved",                                                    \
-      "P: other memory when what is asked is not there; M: an error then (on base pages M is P); I: page "   \
-      "by page over all nodes of the kind")                                                                  \
+      "P: other memory where there is none of that kind or page size; M: an error then (on base pages M "    \
+      "counts as P); I: page by page over all nodes of the kind")                                            \
     X(mem_huge, BOOL, "MPICH_ALLOC_MEM_HUGE_PAGES", "0", 0, 0, "",                                           \
       "old name for MPICH_ALLOC_MEM_PG_SZ=2M, which wins")                                                   \
     X(mem_huge_page, PAGE, "MPICH_ALLOC_MEM_HUGE_PG_SZ", "2M", 0, 0,                                         \
@@ -89,9 +89,9 @@
       "fully met; 2: one for each region")                                                                   \
     X(internal_page, PAGE, "HOTLANE_INTERNAL_PG_SZ", "auto", 0, 0,                                           \
       "auto|4K|2M|4M|8M|16M|32M|64M|128M|256M|512M|1G",                                                      \
-      "page size of the library's own buffers, where there is one; auto: 2M for at most a quarter of the "   \
-      "free ones, and only if nobody else asks for huge pages")                                              \
-    X(env_display, FLAG, "MPICH_ENV_DISPLAY", "", 0, 0, "", "HOTLANE_MEM_REPORT is 2 where it is not set")   \
+      "page size of the library's own buffers, where the system has such pages; auto: 2M, at most a "        \
+      "quarter of the free pages, and none if a variable, hint or partition asks for huge pages")            \
+    X(env_display, FLAG, "MPICH_ENV_DISPLAY", "", 0, 0, "", "HOTLANE_MEM_REPORT is 2, unless it is set")     \
     X(stats, CHOICE, "HOTLANE_STATS", "0", 0, 0, "0|1|2|json",                                               \
       "counters at the end: 1: one table of the job, by rank 0; 2: one line by each rank; json: one line "   \
       "of "                                                                                                  \

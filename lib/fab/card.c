@@ -91,7 +91,10 @@ static int check_card(int peer, const struct card *c, size_t len)
         used += c->len[p] <= PART_MAX ? c->len[p] : sizeof c->parts + 1;
     }
     if (len < offsetof(struct card, parts) || used != len - offsetof(struct card, parts)) {
-        return hl_err_say(HL_ERR_OTHER, "rank %d publishes a malformed card of %zu bytes", peer, len);
+        return hl_err_say(HL_ERR_OTHER,
+                          "rank %d has published a network address of %zu bytes that makes no sense: do all "
+                          "ranks load the same version of Hotlane?",
+                          peer, len);
     }
     if (strncmp(c->provider, mine.provider, sizeof c->provider) != 0) {
         return hl_err_say(HL_ERR_OTHER,
@@ -105,8 +108,10 @@ static int check_card(int peer, const struct card *c, size_t len)
                           peer, (unsigned long long)c->eager, (unsigned long long)mine.eager);
     }
     if (c->atomic_hash != mine.atomic_hash) {
-        return hl_err_say(HL_ERR_OTHER, "rank %d's provider has other atomic operations than this rank's",
-                          peer);
+        return hl_err_say(HL_ERR_OTHER,
+                          "rank %d's provider %s has other atomic operations than this rank's: load the same "
+                          "libfabric in all",
+                          peer, mine.provider);
     }
     return 0;
 }
@@ -115,7 +120,7 @@ static int fetch(int peer, struct card **out)
 {
     struct card *c = malloc(sizeof *c);
     if (c == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for the card of rank %d", peer);
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the network address of rank %d", peer);
     }
     size_t len = 0;
     char key[24];
@@ -168,7 +173,7 @@ static int publish_card(void)
     char key[24];
     cards = cards != NULL ? cards : calloc((size_t)hl_job.size, sizeof *cards);
     if (cards == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for the cards of %d ranks", hl_job.size);
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the network addresses of %d ranks", hl_job.size);
     }
     mine.eager = hl_fab.eager;
     mine.atomic_hash = hl_fab.atomic_hash;

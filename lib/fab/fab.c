@@ -251,7 +251,8 @@ static int refuse_all(const char *skipped)
         return hl_err_say(HL_ERR_OTHER, "none of libfabric's providers here can be used%s", skipped);
     }
     return hl_err_say(HL_ERR_OTHER,
-                      "libfabric finds no provider with messages and RMA%s%s%s that is chosen by itself",
+                      "libfabric finds no provider with messages and RMA%s%s%s that Hotlane takes unless "
+                      "HOTLANE_PROVIDER names it",
                       hl_fab.loopback ? " on the loopback interface" : "",
                       users != NULL ? " with FI_PROVIDER=" : "", users != NULL ? users : "");
 }

@@ -288,10 +288,9 @@ bool hl_nic_warning(const char *root, char *text, size_t cap)
     if (!hl_nic_unused(root, &card) || !card.active || card.by_choice) {
         return false;
     }
-    snprintf(
-        text, cap,
-        "%s is taken, and not the network card %s: %s. Try: %s (or say by HOTLANE_PROVIDER=\"%s\" that this "
-        "is meant)",
-        hl_fab.provider, card.name, card.why, card.fix, hl_fab.provider);
+    snprintf(text, cap,
+             "provider %s is used, and not the network card %s: %s. Try: %s (HOTLANE_PROVIDER=\"%s\" says "
+             "that this is meant)",
+             hl_fab.provider, card.name, card.why, card.fix, hl_fab.provider);
     return true;
 }

@@ -13,7 +13,9 @@ int hl_file_check(const struct hl_file *f, const struct hl_io_call *c)
 {
     if ((f->amode & MPI_MODE_SEQUENTIAL) != 0 && (c->where == HL_IO_AT || c->where == HL_IO_OWN)) {
         return hl_err_say(HL_ERR_UNSUPPORTED_OPERATION,
-                          "a file opened with MPI_MODE_SEQUENTIAL has only its shared pointer");
+                          "file '%.300s' is open with MPI_MODE_SEQUENTIAL, which allows only calls with the "
+                          "shared file pointer (MPI_File_read_shared and its kin)",
+                          f->name);
     }
     if (c->write && (f->amode & MPI_MODE_RDONLY) != 0) {
         return hl_err_say(HL_ERR_READ_ONLY, "file '%.300s' is open for reading only", f->name);
@@ -22,7 +24,7 @@ int hl_file_check(const struct hl_file *f, const struct hl_io_call *c)
         return hl_err_say(HL_ERR_ACCESS, "file '%.300s' is open for writing only", f->name);
     }
     return c->where == HL_IO_AT && c->offset < 0
-               ? hl_err_say(HL_ERR_ARG, "the offset is %lld", (long long)c->offset)
+               ? hl_err_say(HL_ERR_ARG, "offset %lld is negative", (long long)c->offset)
                : 0;
 }
 
@@ -31,7 +33,7 @@ int hl_io_check_place(const struct hl_view *v, int64_t at, int64_t etypes)
     int64_t byte;
 
     if (at < 0 || __builtin_mul_overflow(at, v->unit, &byte)) {
-        return hl_err_say(HL_ERR_ARG, "etype %lld of the view is beyond the end of all files", (long long)at);
+        return hl_err_say(HL_ERR_ARG, "etype %lld of the view is beyond the largest file", (long long)at);
     }
     return etypes == 0 ? 0 : hl_view_check(v, byte, etypes * v->unit);
 }

@@ -81,10 +81,10 @@ static int permissions(const struct hl_info *info)
 
 static int refuse_stream(const char *name, const char *what)
 {
-    return hl_err_say(HL_ERR_UNSUPPORTED_OPERATION,
-                      "%s has no places to read or write at, which MPI_MODE_SEQUENTIAL does not change: "
-                      "file '%.300s'",
-                      what, name);
+    return hl_err_say(
+        HL_ERR_UNSUPPORTED_OPERATION,
+        "file '%.300s' is %s, which has no places to read or write at, also with MPI_MODE_SEQUENTIAL", name,
+        what);
 }
 
 /* Refuses pipes and sockets before they are opened, since opening would wait for the other end. */
@@ -286,7 +286,9 @@ int hl_file_open(struct hl_comm *comm, const struct hl_file_ask *ask, struct hl_
     bool out = f == NULL;
     f = out ? &none : f;
     f->comm = own;
-    err = open_all(f, ask, out ? hl_err_say(HL_ERR_NO_MEM, "no place for a file") : prepare_file(f, ask));
+    err = open_all(f, ask,
+                   out ? hl_err_say(HL_ERR_NO_MEM, "no handle is left for a file: close some")
+                       : prepare_file(f, ask));
     if (err == 0) {
         *made = f;
     } else if (out) {
@@ -324,7 +326,7 @@ static int check_path(const struct hl_file *f)
 
     return rc > 0   ? hl_io_refused("deleting", f->path, rc)
            : rc < 0 ? hl_err_say(HL_ERR_NO_SUCH_FILE,
-                                 "another file has the place of the one to delete: '%.300s'", f->path)
+                                 "'%.300s' is another file now than the one that is to be deleted", f->path)
                     : 0;
 }
 

@@ -80,12 +80,14 @@ int hl_rep_bytes(const struct hl_rep *rep, const struct hl_type *type, int64_t c
         }
         bool fits = hl_type_bytes(tile, count, bytes);
         hl_type_unref(tile);
-        return fits ? 0 : hl_err_say(HL_ERR_VALUE_TOO_LARGE, "%lld elements", (long long)count);
+        return fits ? 0
+                    : hl_err_say(HL_ERR_VALUE_TOO_LARGE, "%lld elements do not fit 63 bits of bytes",
+                                 (long long)count);
     }
     return hl_type_bytes(type, count, bytes)
                ? 0
-               : hl_err_say(HL_ERR_VALUE_TOO_LARGE, "%lld elements of %lld bytes", (long long)count,
-                            (long long)type->size);
+               : hl_err_say(HL_ERR_VALUE_TOO_LARGE, "%lld elements of %lld bytes do not fit 63 bits",
+                            (long long)count, (long long)type->size);
 }
 
 bool hl_rep_converts(const struct hl_rep *rep, bool write)

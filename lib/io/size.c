@@ -27,14 +27,16 @@ int hl_file_check_places(const struct hl_file *f)
 {
     return (f->amode & MPI_MODE_SEQUENTIAL) != 0
                ? hl_err_say(HL_ERR_UNSUPPORTED_OPERATION,
-                            "a file opened with MPI_MODE_SEQUENTIAL has no places and no size to change")
+                            "file '%.300s' is open with MPI_MODE_SEQUENTIAL, which has no places and no size "
+                            "to change",
+                            f->name)
                : 0;
 }
 
 static int check_file_size(const struct hl_file *f, int64_t size)
 {
     if (size < 0) {
-        return hl_err_say(HL_ERR_ARG, "a file of %lld bytes", (long long)size);
+        return hl_err_say(HL_ERR_ARG, "size %lld is negative", (long long)size);
     }
     if ((f->amode & MPI_MODE_RDONLY) != 0) {
         return hl_err_say(HL_ERR_READ_ONLY, "file '%.300s' is open for reading only", f->name);
@@ -130,9 +132,10 @@ int hl_file_set_atomicity(struct hl_file *f, bool on)
     int err = hl_file_check_split(f);
 
     if (err == 0 && on && fcntl(f->fd, F_OFD_SETLK, &lock) != 0) {
-        err = hl_err_say(HL_ERR_UNSUPPORTED_OPERATION,
-                         "atomic mode needs range locks, which file '%.300s' has not: %s", f->name,
-                         strerror(errno));
+        err = hl_err_say(
+            HL_ERR_UNSUPPORTED_OPERATION,
+            "atomic mode needs locks of ranges, which the file system of '%.300s' does not give: %s", f->name,
+            strerror(errno));
     }
     err = hl_io_agree_value(f->comm, err, "the atomicity", on);
     if (err == 0) {
@@ -201,7 +204,7 @@ static int aim(struct hl_file *f, int64_t offset, int whence, int64_t now, int64
         err = err == 0 ? hl_view_end(v, size, &from) : err;
         hl_view_unref(v);
     } else if (err == 0 && whence != MPI_SEEK_CUR && whence != MPI_SEEK_SET) {
-        err = hl_err_say(HL_ERR_ARG, "%d is none of MPI_SEEK_SET, _CUR and _END", whence);
+        err = hl_err_say(HL_ERR_ARG, "whence is %d: it must be MPI_SEEK_SET, _CUR or _END", whence);
     }
     if (err == 0 && (__builtin_add_overflow(from, offset, to) || *to < 0)) {
         err = hl_err_say(HL_ERR_ARG, "%lld etypes from place %lld of file '%.300s' are before its view",

@@ -89,7 +89,10 @@ int hl_file_check_split(struct hl_file *f)
     hl_mutex_lock(&f->lock);
     bool under_way = f->split != HL_IO_NONE;
     hl_mutex_unlock(&f->lock);
-    return under_way ? hl_err_say(HL_ERR_IO, "file '%.300s' has a split collective access under way", f->name)
+    return under_way ? hl_err_say(HL_ERR_IO,
+                                  "file '%.300s' has a split collective access under way: its "
+                                  "MPI_File_..._end comes first",
+                                  f->name)
                      : 0;
 }
 
@@ -120,9 +123,12 @@ int hl_file_end(struct hl_file *f, enum hl_io_split sort, bool write, const void
 
     hl_mutex_lock(&f->lock);
     if (f->split != sort || f->split_writes != write) {
-        err = hl_err_say(HL_ERR_IO, "file '%.300s' has no access of this sort under way", f->name);
+        err = hl_err_say(
+            HL_ERR_IO,
+            "file '%.300s' has no access under way that this call ends: call its MPI_File_..._begin before",
+            f->name);
     } else if (f->split_buf != buf) {
-        err = hl_err_say(HL_ERR_BUFFER, "the access under way has buffer %p, not %p", f->split_buf, buf);
+        err = hl_err_say(HL_ERR_BUFFER, "the access was begun with buffer %p, not %p", f->split_buf, buf);
     } else {
         f->split = HL_IO_NONE;
         *bytes = f->split_bytes;

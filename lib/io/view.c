@@ -28,7 +28,9 @@ static int check_tile(const struct hl_type *t, int64_t unit, bool writes)
 static int make_tile(const struct hl_view_ask *ask, int64_t unit, struct hl_type **tile)
 {
     if (ask->disp < 0 || ask->disp >= PLACE_MAX) {
-        return hl_err_say(HL_ERR_ARG, "the displacement of a view is %lld", (long long)ask->disp);
+        return hl_err_say(HL_ERR_ARG,
+                          ask->disp < 0 ? "disp %lld is negative" : "disp %lld is beyond the largest file",
+                          (long long)ask->disp);
     }
     int err = check_tile(ask->filetype, ask->etype->size, ask->writes);
     err = err == 0 ? hl_rep_tile(ask->rep, ask->filetype, tile) : err;
@@ -93,17 +95,19 @@ static int count_tiles(const struct hl_view *v, int64_t at, int64_t bytes, int64
 
     *tiles = 0;
     if (size == 0) {
-        return bytes == 0 ? 0 : hl_err_say(HL_ERR_ARG, "the view of this rank is empty");
+        return bytes == 0
+                   ? 0
+                   : hl_err_say(HL_ERR_ARG, "the view of this rank is empty: its filetype has no data");
     }
     if (__builtin_add_overflow(at, bytes, &end) || end > PLACE_MAX) {
-        return hl_err_say(HL_ERR_ARG, "%lld bytes at byte %lld of a view are beyond the end of all files",
+        return hl_err_say(HL_ERR_ARG, "%lld bytes at byte %lld of the view are beyond the largest file",
                           (long long)bytes, (long long)at);
     }
     *tiles = end / size + (end % size != 0);
     if (__builtin_add_overflow(v->disp, v->tile->true_ub, &first) ||
         __builtin_mul_overflow(*tiles, hl_type_extent(v->tile), &last) ||
         __builtin_add_overflow(last, first, &last) || last > PLACE_MAX) {
-        return hl_err_say(HL_ERR_ARG, "%lld bytes at byte %lld of a view are beyond the end of all files",
+        return hl_err_say(HL_ERR_ARG, "%lld bytes at byte %lld of the view are beyond the largest file",
                           (long long)bytes, (long long)at);
     }
     return 0;

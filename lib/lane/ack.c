@@ -102,8 +102,9 @@ static void acknowledged_one(struct hl_lane *lane, struct hl_way *way, const str
 static void missed(struct hl_lane *lane, struct hl_way *way, uint64_t message) HL_REQUIRES(lane->lease)
 {
     if (message > way->greeted_from) {
-        hl_log(HL_LOG_WARN, "messages to rank %d were lost by the network (a connection was reset)",
-               way->peer);
+        hl_log(HL_LOG_WARN,
+               "the network has lost messages to %s %d (a connection was reset): operations in them fail",
+               hl_log_unit(), way->peer);
         hl_slot_lost(lane, way);
         return;
     }

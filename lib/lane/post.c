@@ -105,8 +105,8 @@ int hl_lane_refused(struct hl_lane *lane, struct hl_way *way, int rc)
     enum hl_fab_refusal why = hl_fab_refused(rc);
     if (why != HL_FAB_LATER) {
         return hl_err_say(why == HL_FAB_NO_MEM ? HL_ERR_NO_MEM : HL_ERR_OTHER,
-                          "the provider takes nothing for rank %d: %s%s", way->peer, hl_fab_strerror(rc),
-                          why == HL_FAB_NO_FILE ? hl_err_hint(-rc) : "");
+                          "provider %s does not take an operation to rank %d: %s%s", hl_fab.provider,
+                          way->peer, hl_fab_strerror(rc), why == HL_FAB_NO_FILE ? hl_err_hint(-rc) : "");
     }
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_again, 1);
     (void)hl_lane_progress(lane);
@@ -121,7 +121,8 @@ int hl_lane_refused(struct hl_lane *lane, struct hl_way *way, int rc)
     }
     if (hl_conf.peer_timeout != 0 && waited > (uint64_t)hl_conf.peer_timeout * 1000000000u) {
         return hl_err_say(HL_ERR_PROC_ABORTED,
-                          "rank %d takes nothing for %lld s: unreachable (dead, or out of descriptors)",
+                          "rank %d has taken nothing for %lld s: it cannot be reached (is it dead, or out of "
+                          "file descriptors?)",
                           way->peer, (long long)hl_conf.peer_timeout);
     }
     /* Before anything has ended, the connection is being made: other lanes would have to make theirs, too. */

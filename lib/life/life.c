@@ -295,7 +295,7 @@ static int check_left(enum hl_life_who who) HL_REQUIRES(lock)
     }
     return hl_err_say(
         HL_ERR_OTHER,
-        "%d other thread%s still in calls (%s), which would never return: all have to return before", n,
+        "%d other thread%s still in calls (%s), which would never return: all must return before", n,
         n == 1 ? " is" : "s are", calls);
 }
 

@@ -38,7 +38,8 @@ static bool start_meeting(pthread_t *thread, hl_a32 *met)
     bool started = hl_thread_start(thread, "hotlane-end", 0, carry_on, met) == 0;
 
     if (!started) {
-        hl_log(HL_LOG_WARN, "no thread for what is still under way: who waits for it may wait for ever");
+        hl_log(HL_LOG_WARN, "no thread can start to complete operations that are under way: ranks that wait "
+                            "for them may wait for ever (ulimit -u)");
     }
     return started;
 }
@@ -76,8 +77,10 @@ void hl_life_lose(int node_rank, unsigned pid, bool first)
         return; /* another thread was told meanwhile */
     }
     if (hl_boot_in_fence() && !hl_boot.goes_on) {
-        hl_log(HL_LOG_ERROR,
-               "the job's ranks cannot meet without rank %d, whose process has ended; the job ends", rank);
+        hl_log(
+            HL_LOG_ERROR,
+            "the ranks of the job cannot end together without %s %d, whose process has ended; the job ends",
+            hl_log_unit(), rank);
         hl_job_abort(-HL_ERR_PROC_ABORTED);
     }
 }

@@ -63,7 +63,8 @@ void hl_bell_open(struct hl_net *net)
         net->bell = -1;
     }
     if (net->bell < 0) {
-        hl_log(HL_LOG_INFO, "ports cannot wake sleepers here: they nap");
+        hl_log(HL_LOG_INFO,
+               "the network cannot wake ranks that wait for messages: they sleep for short times and look");
     }
 }
 

@@ -249,7 +249,8 @@ static int find_place(const struct hl_buffered_from *from, int64_t len, struct h
             return err;
         }
     }
-    return hl_err_say(HL_ERR_BUFFER, "a buffered send of %lld bytes, and no buffer is attached",
+    return hl_err_say(HL_ERR_BUFFER,
+                      "a buffered send of %lld bytes, and no buffer is attached (MPI_Buffer_attach)",
                       (long long)len);
 }
 

@@ -28,7 +28,10 @@ _Static_assert((sizeof(struct hl_entry) + HL_ENTRY_STEP) % _Alignof(struct hl_en
 
 static HL_COLD void out_of_memory(uint64_t bytes)
 {
-    hl_log(HL_LOG_ERROR, "no memory to keep an unexpected message of %llu bytes", (unsigned long long)bytes);
+    hl_log(HL_LOG_ERROR,
+           "no memory to keep a message of %llu bytes that came before its receive (a lower HOTLANE_UNEX_MEM "
+           "keeps fewer); the job ends",
+           (unsigned long long)bytes);
     hl_job_abort(1);
 }
 

@@ -100,7 +100,8 @@ static void start_segments(const struct hl_far_head *h, struct hl_far_segments *
     }
     struct hl_far_segments *t = malloc(sizeof(*t) + h->head.len);
     if (t == NULL) {
-        hl_log(HL_LOG_ERROR, "no memory for a message of %u bytes from rank %u", h->head.len, h->from);
+        hl_log(HL_LOG_ERROR, "no memory for a message of %u bytes from rank %u; the job ends", h->head.len,
+               h->from);
         hl_job_abort(1);
     }
     t->head = h->head;

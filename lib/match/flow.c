@@ -134,11 +134,10 @@ static void throttle(struct hl_matcher *m, struct hl_peer *p) HL_REQUIRES(m->flo
     hl_stat_rank_add(HL_STAT_RANK_chokes, 1);
     if (hl_conf.stats && !m->flow.said) {
         m->flow.said = true;
-        hl_log(
-            HL_LOG_ERROR,
-            "%llu MiB of messages that this rank has not received: rank %d, and whoever sends as many, keeps "
-            "further ones until they are (HOTLANE_UNEX_MEM)",
-            (unsigned long long)(held_bytes(m) >> 20), p->world);
+        hl_log(HL_LOG_ERROR,
+               "%llu MiB of messages that came to this rank are not received yet: rank %d, and others that "
+               "send as many, hold further ones back until they are received (HOTLANE_UNEX_MEM)",
+               (unsigned long long)(held_bytes(m) >> 20), p->world);
     }
 }
 

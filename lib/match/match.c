@@ -40,7 +40,7 @@ static struct hl_peer *new_far(struct hl_matcher *m, int world)
 {
     struct hl_peer *p = malloc(sizeof(*p));
     if (p == NULL) {
-        hl_err_say(HL_ERR_OTHER, "no memory for peer %d", world);
+        hl_err_say(HL_ERR_OTHER, "no memory to send to or receive from rank %d", world);
         return NULL;
     }
     peer_init(m, p, world, -1);
@@ -168,8 +168,9 @@ int hl_matcher_open(struct hl_matcher *m, const struct hl_matcher_setup *s)
     part->ring_room = s->ring != 0 ? s->ring : HL_RING_SLOTS;
     if (allocate_matcher(m) != 0) {
         release_parts(m);
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for matching (%d ranks, %u inboxes)", m->world_size,
-                          m->n_inboxes);
+        return hl_err_say(HL_ERR_NO_MEM,
+                          "no memory to match messages (%d ranks, %u matching queues: HOTLANE_INBOXES)",
+                          m->world_size, m->n_inboxes);
     }
     part->pid = (int32_t)getpid();
     part->process = hl_cma_process();
@@ -401,7 +402,8 @@ static bool is_quiet(void *arg)
     }
     if (!q->said && hl_now_ns() - q->since > QUIET_SAY_NS) {
         q->said = true;
-        hl_log(HL_LOG_WARN, "finalize waits to deliver messages: were all of them received?");
+        hl_log(HL_LOG_WARN, "the end of the library waits until messages that this rank has sent are "
+                            "delivered: have their receivers called a receive for each?");
     }
     return false;
 }

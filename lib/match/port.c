@@ -90,7 +90,7 @@ static int open_port(struct hl_net *net, struct hl_port *port)
     port->flying = calloc((size_t)net->m->world_size, sizeof *port->flying);
     port->held_tail = &port->held;
     if (port->memory == NULL || port->heard == NULL || port->segments == NULL || port->flying == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for the buffers of a port: %s",
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the buffers of a network endpoint: %s",
                           hl_err_text(HL_ERR_NO_MEM));
     }
     for (unsigned i = 0; i < HL_PORT_TX; i++) {
@@ -117,7 +117,7 @@ int hl_net_open(struct hl_matcher *m, unsigned n)
 {
     struct hl_net *net = calloc(1, sizeof(*net));
     if (net == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for ports");
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the network endpoints of messages");
     }
     m->net = net;
     net->m = m;
@@ -126,7 +126,8 @@ int hl_net_open(struct hl_matcher *m, unsigned n)
     net->port = aligned_alloc(HL_CACHELINE, n * sizeof(*net->port));
     if (net->port == NULL) {
         hl_net_close(m);
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for %u ports", n);
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for %u network endpoint%s of messages (HOTLANE_PORTS)", n,
+                          hl_plural(n));
     }
     memset(net->port, 0, n * sizeof(*net->port));
     for (unsigned i = 0; i < n; i++) {
@@ -175,13 +176,16 @@ int hl_net_add_peer(struct hl_net *net, struct hl_peer *p)
     struct hl_port_card card = {0};
     int err = hl_fab_card_get(p->world, HL_FAB_PART_PORTS, &data, &len);
     if (err != 0) {
-        return err == HL_ERR_FOUND_NONE ? hl_err_say(HL_ERR_OTHER, "rank %d has no ports", p->world) : err;
+        return err == HL_ERR_FOUND_NONE
+                   ? hl_err_say(HL_ERR_OTHER, "rank %d has published no address for messages", p->world)
+                   : err;
     }
     memcpy(&card, data, hl_min_size(len, sizeof(card)));
     /* Both ends take the smaller number. */
     p->ports = card.n < net->n ? card.n : net->n;
     if (p->ports == 0 || p->ports > HL_PORTS_MAX) {
-        return hl_err_say(HL_ERR_OTHER, "the card of rank %d is damaged", p->world);
+        return hl_err_say(HL_ERR_OTHER, "the address that rank %d has published for messages makes no sense",
+                          p->world);
     }
     for (unsigned i = 0; err == 0 && i < p->ports; i++) {
         fi_addr_t addr = FI_ADDR_UNSPEC;
@@ -403,7 +407,7 @@ static HL_COLD int read_port_error(struct hl_port *port)
     }
     if (e.err != FI_ECANCELED && !port->broken) {
         port->broken = true;
-        hl_log(HL_LOG_WARN, "the network could not deliver a message, of this job or a stranger's: %s",
+        hl_log(HL_LOG_WARN, "the network reports that it could not deliver a message: %s",
                hl_fab_strerror(e.err));
     }
     if (e.op_context != NULL) {

@@ -18,7 +18,7 @@ struct hl_message *hl_message_new(const struct hl_arrival *a, struct hl_entry *e
 {
     struct hl_message *message = (struct hl_message *)(void *)hl_req_take();
     if (message == NULL) {
-        hl_log(HL_LOG_ERROR, "no memory for a matched message");
+        hl_log(HL_LOG_ERROR, "no memory for a matched message; the job ends");
         hl_job_abort(1);
         return NULL;
     }

@@ -68,7 +68,7 @@ void hl_control_put(struct hl_matcher *m, struct hl_peer *p, const struct hl_rin
     }
     struct hl_deferred *o = malloc(sizeof(*o));
     if (o == NULL) {
-        hl_log(HL_LOG_ERROR, "no memory for an answer owed to rank %d", p->world);
+        hl_log(HL_LOG_ERROR, "no memory to note that rank %d waits for an answer; the job ends", p->world);
         hl_job_abort(1);
     }
     o->slot = *slot;

@@ -164,7 +164,7 @@ static bool leave_rest(struct hl_matcher *m, struct hl_req *r, struct hl_split *
     b->fetch.addr = index;
     b->fetch.offered = HL_FETCH_SPLIT;
     if (!hl_name_give(&m->names, r, &own)) {
-        hl_log(HL_LOG_ERROR, "no memory for the name of a message");
+        hl_log(HL_LOG_ERROR, "no memory to copy a large message by several ranks; the job ends");
         hl_job_abort(1);
     }
     j->back = own;

@@ -133,7 +133,7 @@ bool hl_tail_take(struct hl_net *net, struct hl_port *port, const struct hl_far_
     bool counts = number != h->seq, dead = net->m->is_dead((int)h->from);
     if (counts) {
         bool lost = hl_rx_window_probe(&port->window, stream, last, number, hl_now_ns()) &&
-                    hl_rx_window_loss("messages", stream, number - last, dead);
+                    hl_rx_window_loss(stream, number - last, dead);
         if (!lost) {
             counted(net, port, h);
         }
@@ -145,7 +145,7 @@ bool hl_tail_take(struct hl_net *net, struct hl_port *port, const struct hl_far_
     } else if (turn == HL_RX_DONE) {
         port->heard[h->from] |= HL_FAR_GAP;
     } else if (turn == HL_RX_GAP) {
-        (void)hl_rx_window_loss("messages", stream, number - last - 1, dead);
+        (void)hl_rx_window_loss(stream, number - last - 1, dead);
     }
     return turn == HL_RX_NEXT || turn == HL_RX_DONE;
 }

@@ -67,7 +67,9 @@ void hl_mem_commons_join(int fd, int ranks, int me)
     int rc = find_addresses(len, &at);
     rc = rc == 0 ? hl_mem_map_peer(fd, 0, len, at, &base) : rc;
     if (rc != 0) {
-        hl_log(HL_LOG_INFO, "memory of %d ranks cannot be mapped as one: each is asked for", ranks);
+        hl_log(HL_LOG_INFO,
+               "the memory that %d ranks share cannot be mapped at once: each rank is asked for its part",
+               ranks);
         if (at != NULL) {
             hl_mem_unreserve(at, len);
         }

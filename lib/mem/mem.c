@@ -50,7 +50,7 @@ int hl_mem_introduce(struct hl_seg *seg)
 
 int hl_mem_no_record(size_t len)
 {
-    return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: no memory for records of them", len);
+    return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: there is no memory to note them", len);
 }
 
 /* Reserves a place for a segment that shall lie where other ranks have theirs; NULL: it lies anywhere. */

@@ -147,9 +147,9 @@ static void want_mine(struct hl_near_want *w)
 {
     struct hl_seg *seg = hl_mem_by_id(w->seg_id);
     w->base = seg != NULL ? seg->base : NULL;
-    w->rc = seg != NULL
-                ? 0
-                : hl_err_say(HL_ERR_RMA_SHARED, "no segment %llu here", (unsigned long long)w->seg_id);
+    w->rc = seg != NULL ? 0
+                        : hl_err_say(HL_ERR_RMA_SHARED, "this rank has no segment %llu",
+                                     (unsigned long long)w->seg_id);
 }
 
 /* Why the record's mapping does not serve the want; NULL: it does. */
@@ -247,7 +247,7 @@ struct map_round {
 static void describe_wants(const void *arg, struct hl_wait_desc *t) HL_NO_TSA
 {
     const struct map_round *r = arg;
-    hl_desc_say(t, "memory of node peers, whose receive threads hand it out");
+    hl_desc_say(t, "memory of ranks on this node, which their receive threads hand out");
     for (int i = 0; i < r->n_flying; i++) {
         hl_desc_await(t, hl_job.node_world[r->flying[i]->node_rank]);
     }

@@ -111,7 +111,7 @@ int hl_place_fallocate(const struct hl_seg *seg, size_t off, size_t len)
                     hl_sys.set_mempolicy(mode_of(seg), &mask, NODE_BITS) == 0;
     int e = file_take(seg, off, len);
     if (switched && hl_sys.set_mempolicy(own.mode, own.mask, KERNEL_NODES_MOST) != 0) {
-        hl_log_once("the memory policy of this thread cannot be put back (%s): it has none now",
+        hl_log_once("the memory policy that this thread had cannot be set again (%s): it has none now",
                     strerror(errno));
         hl_sys.set_mempolicy(MPOL_DEFAULT, NULL, 0); /* a strict one would end it when the node is full */
     }
@@ -150,8 +150,9 @@ int hl_place_verify(const struct hl_seg *seg, size_t off, size_t len)
     hl_bytes_text(seg->page, size);
     hl_hugepool_nodes_text(seg->nodes, where);
     if (e != 0) {
-        return hl_err_say(HL_ERR_NO_MEM, "%zu bytes in %s pages: nobody can tell whether they lie on %s: %s",
-                          len, size, where, strerror(e));
+        return hl_err_say(HL_ERR_NO_MEM,
+                          "%zu bytes in %s pages: the kernel does not say whether they lie on %s: %s", len,
+                          size, where, strerror(e));
     }
     return hl_err_say(
         HL_ERR_NO_MEM,

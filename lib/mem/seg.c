@@ -169,7 +169,7 @@ int hl_mem_map_peer(int fd, size_t off, size_t len, void *at, char **base)
 {
     struct stat st;
     if (fstat(fd, &st) != 0 || (size_t)st.st_size < off || (size_t)st.st_size - off < len) {
-        return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: a peer's memory is smaller", len);
+        return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: the memory of the other rank is smaller", len);
     }
     struct hl_seg seg = {.fd = fd, .file_off = off, .len = len, .base = at, .reserved = at != NULL};
     int rc = map_file(&seg, hl_max_size(page_of(fd), HL_MEM_SEG_ALIGN));
@@ -226,7 +226,7 @@ static int refuse_pages(const struct hl_seg *seg, size_t len, int e)
     if (is_huge_segment(seg) && short_of) {
         return hl_hugepool_refuse(seg, len, e == EFAULT ? ENOMEM : e);
     }
-    return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: pages cannot be had: %s", len, strerror(e));
+    return hl_err_say(HL_ERR_NO_MEM, "%zu bytes: the system gives no pages for them: %s", len, strerror(e));
 }
 
 static int refuse_too_many(const struct hl_seg *seg, size_t len)

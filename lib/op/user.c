@@ -9,7 +9,7 @@ int hl_op_user_make(MPI_User_function *fn, MPI_User_function_c *fn_large, bool c
     struct hl_op_user *op = hl_handle_new(HL_KIND_OP);
 
     if (op == NULL) {
-        return hl_err_say(HL_ERR_NO_MEM, "no handle left for an operation");
+        return hl_err_say(HL_ERR_NO_MEM, "no handle is left for an operation: free some");
     }
     hl_refs_begin(&op->refs);
     op->fn = fn;

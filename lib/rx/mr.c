@@ -102,8 +102,8 @@ static void say_limit(int rc, char *out, size_t cap) HL_REQUIRES(region_lock)
         snprintf(out, cap, " (of %zu registrations; it refuses every key)", keys.count);
     } else if (hl_fab.pins && most != UINT64_MAX && (rc == -FI_ENOMEM || rc == -FI_EPERM)) {
         snprintf(out, cap,
-                 " (registered memory is locked in memory, of which this process may have %s, and %s are "
-                 "registered beside libfabric's own buffers: raise `ulimit -l`, or memlock in "
+                 " (registered memory is locked: this process may lock %s, and %s are registered beside "
+                 "libfabric's own buffers: raise `ulimit -l`, or memlock in "
                  "/etc/security/limits.d)",
                  hl_bytes_text(most, may), hl_bytes_text(registered, are));
     }

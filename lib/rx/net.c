@@ -378,7 +378,11 @@ const struct hl_rx_card *hl_rx_card_of(int peer, int *rc)
     if (*rc == 0 && len == sizeof(struct hl_rx_card)) {
         return data;
     }
-    *rc = *rc != 0 ? *rc : hl_err_say(HL_ERR_OTHER, "rank %d publishes a malformed card", peer);
+    *rc = *rc != 0 ? *rc
+                   : hl_err_say(HL_ERR_OTHER,
+                                "rank %d has published a network address that makes no sense: do all ranks "
+                                "load the same version of Hotlane?",
+                                peer);
     return NULL;
 }
 

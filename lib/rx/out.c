@@ -101,8 +101,9 @@ static bool settle_out(struct hl_rx_out *out, uint64_t now)
         }
         char where[HL_RX_WHERE];
         hl_log(HL_LOG_WARN,
-               "a message to rank %d%s could not leave for %lld s: unreachable (dead, or out of descriptors)",
-               out->peer, hl_rx_where(out->peer, where), (long long)hl_conf.peer_timeout);
+               "a message to %s %d%s could not leave for %lld s: it cannot be reached (is it dead, or out of "
+               "file descriptors?)",
+               hl_log_unit(), out->peer, hl_rx_where(out->peer, where), (long long)hl_conf.peer_timeout);
     } else if (rc != 0 && rc != HL_ERR_PROC_ABORTED) {
         hl_log(HL_LOG_WARN, "a message to rank %d is lost: %s", out->peer, hl_err_text(rc));
     }

@@ -344,7 +344,7 @@ static bool launcher_notice(void)
         return false;
     }
     if (rc < 0 && hl_a32_load_acquire(&hl_rx.stop) == 0) { /* acquire: pairs with hl_rx_stop. */
-        hl_log(HL_LOG_ERROR, "the launcher is gone: this rank ends too");
+        hl_log(HL_LOG_ERROR, "the launcher has ended or closed its connection: this rank ends too");
         hl_job_abort(1);
     }
     return true;

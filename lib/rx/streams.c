@@ -61,7 +61,7 @@ static void hear_count(const struct hl_wire_head *head, const struct hl_wire_rec
     struct stream *s = &streams[head->from];
     uint64_t stream = stream_from((int)head->from);
     if (hl_rx_window_probe(&window, stream, s->heard, head->seq, hl_now_ns()) &&
-        hl_rx_window_loss("records", stream, head->seq - s->heard, hl_rx_is_dead((int)head->from))) {
+        hl_rx_window_loss(stream, head->seq - s->heard, hl_rx_is_dead((int)head->from))) {
         return;
     }
     hl_rx_tail_answered(&s->tail, s->sent, rec->offset);
@@ -91,7 +91,7 @@ enum hl_rx_turn hl_rx_streams_take(const struct hl_wire_head *head)
     uint64_t heard = !waits && number > s->heard ? number - 1 : s->heard;
     enum hl_rx_turn turn = hl_rx_window_turn(&window, stream, heard, number, head, head->len);
     if (turn == HL_RX_GAP) {
-        (void)hl_rx_window_loss("records", stream, number - heard - 1, false);
+        (void)hl_rx_window_loss(stream, number - heard - 1, false);
         turn = HL_RX_NEXT;
     }
     s->heard = turn == HL_RX_NEXT ? number : s->heard;

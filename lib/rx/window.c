@@ -5,6 +5,7 @@
 #include "fab.h"
 #include "job.h"
 #include "log.h"
+#include "util.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -53,8 +54,9 @@ void hl_rx_window_park(struct hl_rx_window *w, uint64_t stream, uint64_t seq, co
     struct hl_rx_gap *gap = make_gap(w, stream);
     struct hl_rx_parked *m = gap != NULL ? malloc(sizeof *m + len) : NULL;
     if (m == NULL) {
-        hl_log(HL_LOG_ERROR, "no memory for %zu bytes of rank %d that came before their turn", len,
-               (int)(stream >> 16));
+        hl_log(HL_LOG_ERROR,
+               "no memory for %zu bytes of %s %d that came before their turn: they count as lost", len,
+               hl_log_unit(), (int)(stream >> 16));
         return;
     }
     m->seq = seq;
@@ -76,13 +78,15 @@ enum hl_rx_turn hl_rx_window_turn(struct hl_rx_window *w, uint64_t stream, uint6
     return HL_RX_DONE;
 }
 
-bool hl_rx_window_loss(const char *what, uint64_t stream, uint64_t missing, bool dead)
+bool hl_rx_window_loss(uint64_t stream, uint64_t missing, bool dead)
 {
     if (missing == 0 || dead) {
         return false;
     }
-    hl_log(HL_LOG_ERROR, "%llu %s of rank %d were lost by the network (a connection was reset): the job ends",
-           (unsigned long long)missing, what, (int)(stream >> 16));
+    hl_log(HL_LOG_ERROR,
+           "the network has lost %llu message%s of %s %d (a connection was reset), which nobody sends again; "
+           "the job ends",
+           (unsigned long long)missing, hl_plural((long long)missing), hl_log_unit(), (int)(stream >> 16));
     hl_job_abort(1);
     return true;
 }

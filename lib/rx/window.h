@@ -69,9 +69,9 @@ enum hl_rx_turn {
 enum hl_rx_turn hl_rx_window_turn(struct hl_rx_window *w, uint64_t stream, uint64_t heard, uint64_t seq,
                                   const void *bytes, size_t len);
 
-/* Ends the job, with a line, when `missing` messages (`what`, in words) of a rank are lost that nobody sends
- * again: true. False: none is, or the rank is dead and they are not needed. */
-bool hl_rx_window_loss(const char *what, uint64_t stream, uint64_t missing, bool dead);
+/* Ends the job, with a line, when `missing` messages of a rank are lost that nobody sends again: true. False:
+ * none is, or the rank is dead and they are not needed. */
+bool hl_rx_window_loss(uint64_t stream, uint64_t missing, bool dead);
 
 /* Keeps a copy of a message that is not the next one; if one of its number waits already, it is dropped.
  * Without memory it is dropped with a line in the log, and counts as lost later. */

@@ -220,7 +220,7 @@ static void describe_wait(const struct hl_wait_desc *t, uint64_t ns)
     hl_stat_words(counters, sizeof counters);
     hl_log(HL_LOG_ERROR, "watchdog: thread %ld has waited %.0f s in %s: %s%s", syscall(SYS_gettid),
            (double)ns / 1e9, t->call[0] != '\0' ? t->call : "a call of the library",
-           t->text[0] != '\0' ? t->text : "for something without words", ranks);
+           t->text[0] != '\0' ? t->text : "for something that has no name here", ranks);
     hl_log(HL_LOG_ERROR, "watchdog: counters so far:%s", counters);
 }
 

@@ -57,7 +57,8 @@ void hl_stat_print_none(int code)
 {
     static const char *const words[] = {[STATS_JOB] = "1", [STATS_RANKS] = "2", [STATS_JSON] = "json"};
     if (hl_conf.stats != 0) {
-        hl_log(HL_LOG_ERROR, "HOTLANE_STATS=%s: no counters, the job was ended by this rank with code %d",
+        hl_log(HL_LOG_ERROR,
+               "HOTLANE_STATS=%s: there are no counters, as this rank ended the job with code %d",
                words[hl_conf.stats], code);
     }
 }

@@ -42,7 +42,7 @@
     X(rx_queued, "answers that had to wait for the provider")                                                \
     X(messages_mapped, "large messages copied out of memory of node peers that is mapped here")              \
     X(messages_copied, "large messages that the kernel copied out of node peers' memory")                    \
-    X(pieces_helped, "pieces of those that their senders, waiting anyway, copied to node peers")             \
+    X(pieces_helped, "pieces of such messages that their waiting senders copied to node peers")              \
     X(messages_read, "large messages read over the network out of their senders' memory")                    \
     X(messages_pulled, "large messages that their senders were asked to send in pieces")                     \
     X(near_opened, "segments of node peers that were opened and mapped without a question")                  \

@@ -160,11 +160,10 @@ static bool look_at_peer(int who, uint64_t now) HL_REQUIRES(busy)
     if (stop == ENDED) {
         node.ended(who, pid, first);
     } else if (first) {
-        hl_log(
-            HL_LOG_WARN,
-            "%s %d (pid %u) on this node is stopped (a debugger, Ctrl-Z, a suspended job): who waits for it "
-            "waits on",
-            hl_log_unit(), node.world[who], pid);
+        hl_log(HL_LOG_WARN,
+               "%s %d (pid %u) on this node is stopped (a debugger, Ctrl-Z, a suspended job): ranks that "
+               "wait for it go on waiting",
+               hl_log_unit(), node.world[who], pid);
     }
     return false;
 }

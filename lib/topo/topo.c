@@ -51,8 +51,8 @@ static int load_topo(const char *path, const char *fastmem, struct hl_topo *out)
         rc = hl_err_say(HL_ERR_ARG, "%s: hwloc cannot read it: %s", path, strerror(errno));
     } else if (hwloc_topology_set_flags(t, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED) != 0 ||
                hwloc_topology_load(t) != 0) {
-        rc = hl_err_say(HL_ERR_ARG, "%s: hwloc cannot load it: %s", path != NULL ? path : "this machine",
-                        strerror(errno));
+        rc = hl_err_say(HL_ERR_ARG, "%s: hwloc cannot load its topology: %s",
+                        path != NULL ? path : "this machine", strerror(errno));
     } else {
         rc = hl_topo_classify(t, fastmem, out);
         hl_topo_set permitted;

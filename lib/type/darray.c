@@ -18,7 +18,8 @@ static int deal_dimension(const struct hl_darray *a, int d, int64_t me, struct d
     switch (a->distribs[d]) {
     case MPI_DISTRIBUTE_NONE:
         if (procs != 1) {
-            return hl_err_say(HL_ERR_ARG, "dimension %d is not distributed, but has %lld processes", d,
+            return hl_err_say(HL_ERR_ARG,
+                              "dimension %d is MPI_DISTRIBUTE_NONE, but has %lld processes: it takes 1", d,
                               (long long)procs);
         }
         x->block = x->size;
@@ -32,11 +33,12 @@ static int deal_dimension(const struct hl_darray *a, int d, int64_t me, struct d
         return 0;
     case MPI_DISTRIBUTE_CYCLIC:
         x->block = arg == MPI_DISTRIBUTE_DFLT_DARG ? 1 : arg;
-        return x->block >= 1
-                   ? 0
-                   : hl_err_say(HL_ERR_ARG, "dimension %d: blocks of %lld elements", d, (long long)x->block);
+        return x->block >= 1 ? 0
+                             : hl_err_say(HL_ERR_ARG, "dimension %d: the block size %lld must be at least 1",
+                                          d, (long long)x->block);
     default:
-        return hl_err_say(HL_ERR_ARG, "dimension %d: %d is no kind of distribution", d, a->distribs[d]);
+        return hl_err_say(HL_ERR_ARG, "dimension %d: distribution %d is none of MPI_DISTRIBUTE_*", d,
+                          a->distribs[d]);
     }
 }
 
@@ -53,8 +55,9 @@ static int make_dimension(const struct dealt *x, const struct hl_type *old, stru
                (mine > 1 && __builtin_mul_overflow(x->procs, x->block, &stride));
 
     if (bad) {
-        return hl_err_say(HL_ERR_VALUE_TOO_LARGE, "an array of %lld elements of %lld bytes",
-                          (long long)x->size, (long long)hl_type_extent(old));
+        return hl_err_say(HL_ERR_VALUE_TOO_LARGE,
+                          "%lld elements with an extent of %lld bytes do not fit 63 bits", (long long)x->size,
+                          (long long)hl_type_extent(old));
     }
     if (mine > 0) { /* both lie inside the array, whose bytes fit */
         displs[0] = whole > 0 ? x->me * x->block * hl_type_extent(old) : 0;
@@ -80,23 +83,27 @@ static int check_darray(const struct hl_darray *a)
     int64_t procs = 1;
 
     if (a->ndims < 1) {
-        return hl_err_say(HL_ERR_DIMS, "an array of %d dimensions", a->ndims);
+        return hl_err_say(HL_ERR_DIMS, "ndims is %d, at least 1 is needed", a->ndims);
     }
     if (a->order != MPI_ORDER_C && a->order != MPI_ORDER_FORTRAN) {
         return hl_err_say(HL_ERR_ARG, "order %d is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN", a->order);
     }
     for (int d = 0; d < a->ndims; d++) {
         if (a->sizes[d] < 1 || a->procs[d] < 1) {
-            return hl_err_say(HL_ERR_ARG, "dimension %d: %lld elements for %d processes", d,
+            return hl_err_say(HL_ERR_ARG,
+                              "dimension %d has %lld elements and %d processes: both must be at least 1", d,
                               (long long)a->sizes[d], a->procs[d]);
         }
         if (__builtin_mul_overflow(procs, (int64_t)a->procs[d], &procs) || procs > a->size) {
             break;
         }
     }
-    if (procs != a->size || a->rank < 0 || a->rank >= a->size) {
-        return hl_err_say(HL_ERR_ARG, "rank %d of %d processes in a grid of %lld", a->rank, a->size,
-                          (long long)procs);
+    if (procs != a->size) {
+        return hl_err_say(HL_ERR_ARG, "size is %d, but the grid of processes (psizes) has %s%lld", a->size,
+                          procs > a->size ? "at least " : "", (long long)procs);
+    }
+    if (a->rank < 0 || a->rank >= a->size) {
+        return hl_err_say(HL_ERR_ARG, "rank is %d: the array has processes 0 to %d", a->rank, a->size - 1);
     }
     return 0;
 }

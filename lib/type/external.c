@@ -261,8 +261,8 @@ static int64_t bytes_of(const struct hl_loop *l)
 int hl_type_external_bytes(const struct hl_type *t, int64_t count, int64_t *bytes)
 {
     if (t->size > INT64_MAX / 2 || __builtin_mul_overflow(bytes_of(t->root), count, bytes)) {
-        return hl_err_say(HL_ERR_VALUE_TOO_LARGE, "%lld elements of %lld bytes", (long long)count,
-                          (long long)t->size);
+        return hl_err_say(HL_ERR_VALUE_TOO_LARGE, "%lld elements of %lld bytes do not fit 63 bits",
+                          (long long)count, (long long)t->size);
     }
     return 0;
 }
@@ -275,8 +275,9 @@ int hl_type_external(const struct hl_type *t, int64_t count, void *buf, void *ex
         visit(&c, t->root, (char *)buf + i * hl_type_extent(t));
     }
     return c.fits ? 0
-                  : hl_err_say(HL_ERR_CONVERSION,
-                               "a value does not fit the bytes that external32 has for its type");
+                  : hl_err_say(
+                        HL_ERR_CONVERSION,
+                        "a value is too large or too small for the bytes that external32 has for its type");
 }
 
 int64_t hl_type_external_part(const struct hl_type *t, void *buf, const void *external, int64_t bytes)

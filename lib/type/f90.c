@@ -69,7 +69,11 @@ int hl_type_make_f90(int class_, int p, int r, struct hl_type **made)
 
     if (base == NULL || (p == MPI_UNDEFINED && r == MPI_UNDEFINED) || (p < 0 && p != MPI_UNDEFINED) ||
         (r < 0 && r != MPI_UNDEFINED)) {
-        return hl_err_say(HL_ERR_ARG, "no type has %d digits and an exponent range of %d", p, r);
+        return hl_err_say(HL_ERR_ARG,
+                          class_ == MPI_TYPECLASS_INTEGER
+                              ? "no integer type has a range of %d digits"
+                              : "no type has %d digits and an exponent range of %d",
+                          p, r);
     }
     hl_mutex_lock(&lock);
     for (m = all; m != NULL && (m->class_ != class_ || m->p != p || m->r != r); m = m->next) {

@@ -98,11 +98,11 @@ static bool has_extents(int64_t lb, int64_t ub, const struct bounds *w)
 static int finish_loops(const struct bounds *w, struct hl_loop *root, struct hl_type **made)
 {
     if (root == NULL) {
-        return HL_ERR_NO_MEM;
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a datatype");
     }
     if (root->depth > HL_LOOP_MAX_DEPTH) {
         hl_loop_unref(root);
-        return hl_err_say(HL_ERR_TYPE, "datatype nested deeper than %d levels", HL_LOOP_MAX_DEPTH);
+        return hl_err_say(HL_ERR_TYPE, "the datatype is nested deeper than %d levels", HL_LOOP_MAX_DEPTH);
     }
     int64_t lb = w->has_lb ? w->marked_lb : w->lb, ub = w->has_ub ? w->marked_ub : w->ub;
     if (!has_extents(lb, ub, w)) {
@@ -112,7 +112,7 @@ static int finish_loops(const struct bounds *w, struct hl_loop *root, struct hl_
     struct hl_type *t = hl_handle_new(HL_KIND_TYPE);
     if (t == NULL) {
         hl_loop_unref(root);
-        return HL_ERR_NO_MEM;
+        return hl_err_say(HL_ERR_NO_MEM, "no handle is left for a datatype: free some (MPI_Type_free)");
     }
     t->handle = (MPI_Datatype)(void *)t;
     t->size = w->size;
@@ -210,7 +210,7 @@ int hl_type_make_indexed(int64_t count, const int64_t *lens, int64_t blocklen, c
     }
     int64_t *disp = malloc(((size_t)count + 1) * sizeof *disp);
     if (disp == NULL) {
-        return HL_ERR_NO_MEM;
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a datatype of %lld blocks", (long long)count);
     }
     for (int64_t i = 0; i < count; i++) {
         /* the displacement of an empty block may be anything */
@@ -260,7 +260,7 @@ int hl_type_make_struct(int64_t count, const int64_t *lens, const int64_t *displ
     }
     struct hl_loop **children = calloc((size_t)count + 1, sizeof(void *));
     if (children == NULL) {
-        return HL_ERR_NO_MEM;
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a datatype of %lld blocks", (long long)count);
     }
     for (int64_t i = 0; i < count; i++) {
         children[i] = hl_loop_vec(lens[i], hl_type_extent(types[i]), hl_loop_ref(types[i]->root));
@@ -290,7 +290,7 @@ int hl_type_make_resized(const struct hl_type *old, int64_t lb, int64_t extent, 
 static int check_subarray(const struct hl_subarray *a)
 {
     if (a->ndims < 1) {
-        return hl_err_say(HL_ERR_DIMS, "an array of %d dimensions", a->ndims);
+        return hl_err_say(HL_ERR_DIMS, "ndims is %d, at least 1 is needed", a->ndims);
     }
     if (a->order != MPI_ORDER_C && a->order != MPI_ORDER_FORTRAN) {
         return hl_err_say(HL_ERR_ARG, "order %d is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN", a->order);
@@ -298,8 +298,9 @@ static int check_subarray(const struct hl_subarray *a)
     for (int d = 0; d < a->ndims; d++) {
         if (a->sizes[d] < 1 || a->subsizes[d] < 1 || a->starts[d] < 0 ||
             a->starts[d] > a->sizes[d] - a->subsizes[d]) {
-            return hl_err_say(HL_ERR_ARG, "dimension %d: %lld elements from %lld of %lld", d,
-                              (long long)a->subsizes[d], (long long)a->starts[d], (long long)a->sizes[d]);
+            return hl_err_say(
+                HL_ERR_ARG, "dimension %d: %lld elements from place %lld on are not within an array of %lld",
+                d, (long long)a->subsizes[d], (long long)a->starts[d], (long long)a->sizes[d]);
         }
     }
     return 0;

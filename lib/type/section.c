@@ -13,28 +13,30 @@
 static HL_COLD int bad_section(const MPIX_Section *s)
 {
     if (s->rank < 0 || s->rank > RANKS) {
-        return hl_err_say(HL_ERR_ARG, "section has rank %d, not 0 to %d", s->rank, RANKS);
+        return hl_err_say(HL_ERR_ARG, "the section's rank is %d, not 0 to %d", s->rank, RANKS);
     }
     if (s->dims == NULL) {
-        return hl_err_say(HL_ERR_ARG, "section has rank %d, and dims is NULL", s->rank);
+        return hl_err_say(HL_ERR_ARG, "the section's rank is %d, and its dims is NULL", s->rank);
     }
-    return hl_err_say(HL_ERR_ARG, "section has elements of %lld bytes", (long long)s->elem_len);
+    return hl_err_say(HL_ERR_ARG, "the section's elem_len, %lld, is negative", (long long)s->elem_len);
 }
 
 static HL_COLD int too_wide(void)
 {
-    return hl_err_say(HL_ERR_ARG, "section: extents and strides pass 2^63 bytes");
+    return hl_err_say(HL_ERR_ARG, "the section's extents and strides are beyond 2^63 bytes");
 }
 
 /* Handles an extent below 0 in dimension i. */
 static HL_COLD int assumed_size(const MPIX_Section *s, int i, struct hl_section_shape *sh)
 {
     if (s->dims[i].extent != -1 || i != s->rank - 1) {
-        return hl_err_say(HL_ERR_ARG, "section has extent %lld in dimension %d of %d",
-                          (long long)s->dims[i].extent, i + 1, s->rank);
+        return hl_err_say(
+            HL_ERR_ARG,
+            "the section's extent in dimension %d of %d is %lld: only the last one may be -1, and none less",
+            i + 1, s->rank, (long long)s->dims[i].extent);
     }
     if (sh->n != 0) {
-        return hl_err_say(HL_ERR_ARG, "section of assumed size (extent -1) is not contiguous");
+        return hl_err_say(HL_ERR_ARG, "a section of assumed size (last extent -1) must be contiguous");
     }
     sh->unbounded = true;
     return 0;
@@ -183,7 +185,7 @@ static void fill_section(struct hl_section *room, const struct hl_section_shape 
 
 static HL_COLD int too_many(int64_t count, const struct hl_type *t, const struct hl_section_shape *sh)
 {
-    return hl_err_say(HL_ERR_COUNT, "%lld items of %lld bytes are more than a section of %lld bytes has",
+    return hl_err_say(HL_ERR_COUNT, "%lld elements of %lld bytes are more than the section of %lld bytes has",
                       (long long)count, (long long)t->size, (long long)sh->total);
 }
 
@@ -253,7 +255,7 @@ static int add_piece(struct section_pieces *p, int64_t at, int64_t len)
     size_t n = (size_t)p->n, room = p->room;
 
     if (!hl_grow(&p->at, n, &room, sizeof *p->at) || !hl_grow(&p->len, n, &p->room, sizeof *p->len)) {
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for more than %zu pieces of a section", n);
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a section of more than %zu pieces", n);
     }
     p->at[p->n] = at;
     p->len[p->n++] = len;

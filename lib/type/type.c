@@ -20,7 +20,7 @@ int hl_type_commit(struct hl_type *t)
         hl_a8_store_release(&t->committed, 1);
     }
     hl_mutex_unlock(&committing);
-    return hl_type_is_committed(t) ? 0 : HL_ERR_NO_MEM;
+    return hl_type_is_committed(t) ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory to commit a datatype");
 }
 
 /* Gives a reference back; true if it was the last. */

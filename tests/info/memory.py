@@ -41,7 +41,7 @@ SAVED = [
     ("xeonmax-2s", wish("HBM", policy="I"), ["every thread asks for nodes 8-15"]),
     ("xeonmax-2s", wish(policy="I"), ["every thread asks for nodes 0-7"]),
     ("knl-flat", wish("FAST", "2M", "M"), ["every thread asks for node 1$", "!Notes"]),
-    ("knl-flat", wish("FAST", policy="M"), ["on base pages these variables' policy M is P"]),
+    ("knl-flat", wish("FAST", policy="M"), ["on base pages policy M of these variables"]),
     ("knl-snc4", wish(), ["4-7 +fast .*Knights", "CPUs 48-63 +DDR node 3  fast node 7"]),
     ("restricted", wish("HBM"), ["8,10-15 +fast .* not allowed", "every thread asks for node 9",
                                  "keeps node 2-8,10-15 from this process: it may use node 0-1,9"]),

@@ -132,7 +132,7 @@ def the_end_says_that_there_are_no_counters():
     for stats in ("1", "2", "json"):
         job = run("-n", 2, RANK, "abort", env={"HOTLANE_STATS": stats})
         same(job.code, 7)
-        holds(job.err, f"HOTLANE_STATS={stats}: no counters, the job was ended by this rank with code 7\n")
+        holds(job.err, f"HOTLANE_STATS={stats}: there are no counters, as this rank ended the job with code 7\n")
 
 
 def programs_that_ranks_start_run_alone():

@@ -272,7 +272,7 @@ SPARED = {"mbind": None, "set_mempolicy": None, "get_mempolicy": None, "move_pag
           "sched_getaffinity": "sched_getaffinity", "unix": "cannot prove who shares this node"}
 # Without them nothing goes.
 NEEDED = {"memfd_create": "memfd_create", "eventfd2": "receive thread", "epoll_create1": "epoll_create1", "signalfd4": "signalfd",
-          "socketpair": "socketpair|channels", "bind": "opening an endpoint", "socket": "opening an endpoint"}
+          "socketpair": "socketpair|pipes and sockets", "bind": "opening an endpoint", "socket": "opening an endpoint"}
 
 
 def one_call(name, number, **more):
@@ -308,7 +308,7 @@ def new_threads():
 
 def new_processes():
     """The limit of processes is named for the error that it gives, and for no other."""
-    for call, words in (("fork", "no guardian processes"), ("vfork", "no new process")):
+    for call, words in (("fork", "guardian processes cannot be started"), ("vfork", "process cannot be started")):
         for number, hint in ((errno.EAGAIN, r" \(the limit of processes: ulimit -u, .*\)"), (errno.ENOMEM, ""), (errno.EPERM, r" \(a sandbox.*\)")):
             fails("--deny", f"{call}:{number}", words=f"{words}: {os.strerror(number)}{hint}$")
 

@@ -119,9 +119,9 @@ static void nothing(void)
     X(made_cas, "a datatype that is not predefined", "MPI_Compare_and_swap", TYPE, WIN, lock_all, \
       MPI_Compare_and_swap(buf, buf + 2, buf + 4, twice, me, 0, win), unlock_all, "made of 64-bit integers") \
     X(made_fetch, "a datatype that is not predefined", "MPI_Fetch_and_op", TYPE, WIN, lock_all, \
-      MPI_Fetch_and_op(buf, buf + 2, twice, me, 0, MPI_SUM, win), unlock_all, "predefined datatypes only") \
+      MPI_Fetch_and_op(buf, buf + 2, twice, me, 0, MPI_SUM, win), unlock_all, "not predefined") \
     X(count_negative, "a negative count", "MPI_Put", COUNT, WIN, lock_all, \
-      MPI_Put(buf, -3, MPI_LONG, me, 0, 1, MPI_LONG, win), unlock_all, "origin count is -3") \
+      MPI_Put(buf, -3, MPI_LONG, me, 0, 1, MPI_LONG, win), unlock_all, "origin count -3") \
     X(count_result, "a negative count of results", "MPI_Get_accumulate", COUNT, WIN, lock_all, \
       MPI_Get_accumulate(buf, 1, MPI_LONG, buf, -4, MPI_LONG, me, 0, 1, MPI_LONG, MPI_SUM, win), unlock_all, "-4") \
     X(disp_negative, "a negative displacement", "MPI_Put", DISP, WIN, lock_all, \
@@ -175,13 +175,13 @@ static void nothing(void)
     X(not_started, "an operation on a target outside the group of start", "MPI_Put", RMA_SYNC, WIN, start, \
       MPI_Put(buf, 1, MPI_LONG, (me + 1) % ranks, 0, 1, MPI_LONG, win), complete, "not in the group") \
     X(request_fence, "an operation with a request in a fence epoch", "MPI_Rget", RMA_SYNC, WIN, open_fence, \
-      MPI_Rget(buf, 1, MPI_LONG, me, 0, 1, MPI_LONG, win, &request), close_fence, "belong to locks") \
+      MPI_Rget(buf, 1, MPI_LONG, me, 0, 1, MPI_LONG, win, &request), close_fence, "needs a lock of its target, ") \
     X(lock_twice, "a second lock of a target", "MPI_Win_lock", RMA_SYNC, WIN, lock_me, \
       MPI_Win_lock(MPI_LOCK_SHARED, me, 0, win), unlock_me, "is locked already") \
     X(lock_in_all, "a lock under lock_all", "MPI_Win_lock", RMA_SYNC, WIN, lock_all, \
       MPI_Win_lock(MPI_LOCK_EXCLUSIVE, me, 0, win), unlock_all, "MPI_Win_lock_all") \
     X(all_in_lock, "lock_all under a lock", "MPI_Win_lock_all", RMA_SYNC, WIN, lock_me, \
-      MPI_Win_lock_all(0, win), unlock_me, "1 targets") \
+      MPI_Win_lock_all(0, win), unlock_me, "1 target is") \
     X(all_twice, "a second lock_all", "MPI_Win_lock_all", RMA_SYNC, WIN, lock_all, \
       MPI_Win_lock_all(0, win), unlock_all, "locked already") \
     X(lock_type, "a lock type that there is not", "MPI_Win_lock", LOCKTYPE, WIN, nothing, \
@@ -197,7 +197,7 @@ static void nothing(void)
     X(unlock, "unlock without lock", "MPI_Win_unlock", RMA_SYNC, WIN, nothing, \
       MPI_Win_unlock(me, win), nothing, "is not locked") \
     X(unlock_in_all, "unlock under lock_all", "MPI_Win_unlock", RMA_SYNC, WIN, lock_all, \
-      MPI_Win_unlock(me, win), unlock_all, "is not locked") \
+      MPI_Win_unlock(me, win), unlock_all, "MPI_Win_unlock_all") \
     X(unlock_all_alone, "unlock_all without lock_all", "MPI_Win_unlock_all", RMA_SYNC, WIN, nothing, \
       MPI_Win_unlock_all(win), nothing, "was not called") \
     X(flush_outside, "a flush outside of epochs", "MPI_Win_flush", RMA_SYNC, WIN, nothing, \
@@ -247,7 +247,7 @@ static void nothing(void)
     X(size_negative, "a negative size", "MPI_Win_allocate", SIZE, COMM, nothing, \
       MPI_Win_allocate(-5, 1, MPI_INFO_NULL, comm, &base, &made), nothing, "-5") \
     X(unit_zero, "a displacement unit of 0", "MPI_Win_create", DISP, COMM, nothing, \
-      MPI_Win_create(buf, 8, 0, MPI_INFO_NULL, comm, &made), nothing, "unit is 0") \
+      MPI_Win_create(buf, 8, 0, MPI_INFO_NULL, comm, &made), nothing, "unit 0") \
     X(base_null, "a NULL base", "MPI_Win_create", BASE, COMM, nothing, \
       MPI_Win_create(NULL, 8, 1, MPI_INFO_NULL, comm, &made), nothing, "8 bytes") \
     X(comm_null, "MPI_COMM_NULL", "MPI_Win_allocate", COMM, NOTHING, nothing, \
@@ -277,7 +277,7 @@ static void nothing(void)
     X(key_fixed, "a predefined attribute", "MPI_Win_set_attr", KEYVAL, WIN, nothing, \
       MPI_Win_set_attr(win, MPI_WIN_SIZE, buf), nothing, "key") \
     X(handler_other, "an error handler of communicators", "MPI_Win_set_errhandler", ERRHANDLER, WIN, nothing, \
-      MPI_Win_set_errhandler(win, comm_handler), nothing, "another sort")
+      MPI_Win_set_errhandler(win, comm_handler), nothing, "made for communicators")
 
 #define FUNCTION(name, what, func, class, object, before, wrong, after, values) \
     static int name(void) { before(); int code = (wrong); after(); return code; }

@@ -385,11 +385,11 @@ static void check_refusals(void)
     check_words(MPI_Pack(&value, 1, MPI_INT, out, 8, &at, MPI_COMM_SELF), MPI_ERR_TRUNCATE,
                 "the packing buffer is too small: 4 bytes at position 5 of a buffer of 8");
     check_words(MPI_Pack(&value, 1, MPI_INT, out, 8, &before, MPI_COMM_SELF), MPI_ERR_ARG,
-                "position in the packing buffer is -1");
+                "position -1 is negative");
     check_words(MPI_Unpack(out, 8, &before, &value, 1, MPI_INT, MPI_COMM_SELF), MPI_ERR_ARG,
-                "position in the packing buffer is -1");
+                "position -1 is negative");
     check_words(MPI_Pack_external("external32", &value, 1, MPI_INT, out, 8, &at_external), MPI_ERR_ARG,
-                "position in the packing buffer is -4");
+                "position -4 is negative");
     CHECK(at == 5 && before == -1 && at_external == -4);
     MPI_Comm_dup(MPI_COMM_SELF, &nameless);
     MPI_Comm_set_name(nameless, "");

@@ -11,11 +11,11 @@ MEANWHILE = r"(PE 0 .*%s: PE 1 has called %s|PE 1 .*%s: PE 0 has called %s) mean
 
 # What is said; any PE may be the one that finds it.
 CASES = {
-    "other_size": r"shmem_broadcastmem: PE \d has called a broadcast of (24|16) bytes meanwhile, this PE has (16|24) bytes",
-    "other_large_size": r"shmem_broadcastmem: PE \d has called a broadcast of (4|5)000 bytes meanwhile, this PE has (4|5)000",
-    "other_call": r"(shmem_sync_all: PE 0 has called a reduction of 24|shmem_long_sum_reduce: PE 1 has called a sync or barrier of 0) bytes",
+    "other_size": r"shmem_broadcastmem: PE \d calls it for (24|16) bytes, this PE for (16|24)",
+    "other_large_size": r"shmem_broadcastmem: PE \d calls it for (4|5)000 bytes, this PE for (4|5)000",
+    "other_call": MEANWHILE % ("shmem_long_sum_reduce", "a sync or barrier", "shmem_sync_all", "a reduction"),
     "other_op": r"shmem_long_(sum|max)_reduce: PE \d calls it with another operation, type or root",
-    "other_set_size": r"shmem_fcollect64: PE \d has called an fcollect of (24|32) bytes meanwhile, this PE has (32|24) bytes",
+    "other_set_size": r"shmem_fcollect64: PE \d calls it for (24|32) bytes, this PE for (32|24)",
     "other_xrange": r"shmem_team_split_2d: PE \d calls it with another start, stride, size or xrange",
     "other_split": r"shmem_team_split_strided: PE \d calls it with another start, stride, size or xrange",
     "alloc_barrier": MEANWHILE % ("shmem_malloc", "a sync or barrier", "shmem_barrier_all", "an allocation or free"),

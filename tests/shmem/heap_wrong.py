@@ -39,8 +39,8 @@ def check(name, done, code, *patterns):
 
 for near in "1", "0":
     for what, words in (
-            ("sizes", r"shmem_malloc: the PEs do not call alike: PE 2 asks for 300 bytes \(alignment 8\) of partition 1 and "
-                      r"gets them at byte \d+, PE 0 asks for 400 bytes"),
+            ("sizes", r"shmem_malloc: .* PE 2 asks for 300 bytes \(alignment 8\) of partition 1 and "
+                      r"gets memory at byte \d+, PE 0 asks for 400 bytes"),
             ("malloc-free", r"PE 2 asks for 300 bytes .*, PE 0 frees what begins at byte 0 of the heap"),
             ("other-block", r"shmem_free: .* PE 2 frees what begins at byte 0 of the heap, PE 0 frees .* byte 128 "),
             ("realloc", r"PE 2 makes 1000 bytes of what begins at byte 0 of the heap, PE 0 makes 2000 bytes"),
@@ -49,16 +49,16 @@ for near in "1", "0":
         check(f"{what}, near {near}", run(what, HOTLANE_NEAR=near), 1, words)
 for near in "1", "0", "none":
     for what, code, *words in (
-            ("beyond-put", 1, r"shmem_putmem: 65536 bytes from address 0x[0-9a-f]+ reach beyond the end of symmetric memory"),
+            ("beyond-put", 1, r"shmem_putmem: 65536 bytes from address 0x[0-9a-f]+ .* beyond the end"),
             ("beyond-word", 1, r"shmem_long_p: address 0x[0-9a-f]+ is not symmetric"),
             ("beyond-asked", 0)):
         check(f"{what}, near {near}", run(what, pes=2, HOTLANE_NEAR=near, SHMEM_SYMMETRIC_SIZE="2M"), code, *words)
 check("beyond-collect", run("beyond-collect", pes=2, SHMEM_SYMMETRIC_SIZE="2M"), 1,  # far, PE 0 may add that PE 1 has ended
-      "shmem_collectmem: 2097280 bytes from address 0x[0-9a-f]+ reach beyond the end of symmetric memory")
-for what, words in (("inside", "shmem_free: 0x[0-9a-f]+ is not the begin of a block"),
-                    ("twice", "shmem_free: 0x[0-9a-f]+ is not the begin of a block"),
-                    ("local", "shmem_free: 0x[0-9a-f]+ is not the begin of a block"),
-                    ("realloc-local", "shmem_realloc: 0x[0-9a-f]+ is not the begin of a block"),
+      "shmem_collectmem: 2097280 bytes from address 0x[0-9a-f]+ .* beyond the end")
+for what, words in (("inside", "shmem_free: 0x[0-9a-f]+ is not an address"),
+                    ("twice", "shmem_free: 0x[0-9a-f]+ is not an address"),
+                    ("local", "shmem_free: 0x[0-9a-f]+ is not an address"),
+                    ("realloc-local", "shmem_realloc: 0x[0-9a-f]+ is not an address"),
                     ("finalized", "shmem_malloc: called after shmem_finalize")):
     check(what, run(what, pes=1), 1, words)
 check("full", run("full", SHMEM_SYMMETRIC_SIZE="20m"), 0,
@@ -72,9 +72,9 @@ check("mandatory", run("show", **mandatory), 1, "PE .*shmem_init_thread: partiti
 check("a PE without", run("show", each=[{}, {}, {"HOTLANE_FASTMEM_NODES": "63"}], SMA_SYMMETRIC_PARTITION1="size=1M:kind=F:policy=M",
                           HOTLANE_FASTMEM_NODES="all", HOTLANE_MEM_REPORT="0"), 1, "there is no node 63", "PE 2 .*partition 1: policy M on fast memory")
 check("too large", run("show", SMA_SYMMETRIC_SIZE="5000G"), 1, "partition 1: .*more than memory and swap of this machine")
-check("much too large", run("show", SMA_SYMMETRIC_SIZE="5000T"), 1, "partition 1: 5000T asked for: more than memory of any machine, at most 64T")
+check("much too large", run("show", SMA_SYMMETRIC_SIZE="5000T"), 1, "partition 1: 5000T .* at most 64T")
 check("a partition much too large", run("show", SHMEM_SYMMETRIC_PARTITION1="size=2M", SHMEM_SYMMETRIC_PARTITION2="size=8000000T"), 1,
-      "partition 2: 8000000T asked for: .* at most 64T")
+      "partition 2: 8000000T .* at most 64T")
 check("sizes differ", run("show", each=[{"SHMEM_SYMMETRIC_SIZE": "10M"}, {"SHMEM_SYMMETRIC_SIZE": "11M"}]), 1,
       "asks for partition 1 of 10M, .* on PE 0 and for partition 1 of 11M, .* on PE 1")
 check("one more", run("show", each=[{"SMA_SYMMETRIC_PARTITION1": "size=1M"},

@@ -91,7 +91,7 @@ START_TEST(partitions_are_refused_with_the_reason)
         {"", "expected key=value in place of \"\""},
         {"1G", "expected key=value in place of \"1G\""},
         {"size=1G:", "expected key=value in place of \"\""},
-        {"kind=F", "size= is missing"},
+        {"kind=F", "size=BYTES is missing"},
         {"size=1G:kind=F:kind=N", "\"kind\" is there twice"},
         {"size=1G:pgsz=2M:pgsize=2M", "\"pgsize\" is there twice"},
         {"size=1G:sise=2G", "unknown key \"sise\": expected size, kind, policy or pgsize"},
@@ -103,8 +103,8 @@ START_TEST(partitions_are_refused_with_the_reason)
         {"size=1:policy=MM", "policy=MM: expected P[referred], M[andatory], I[nterleaved] or S[ysdefault]"},
         {"size=1:pgsize=3M",
          "pgsize=3M: expected 4K|2M|4M|8M|16M|32M|64M|128M|256M|512M|1G, or that in bytes"},
-        {"size=1:policy=S", "policy=S goes with kind=S only"},
-        {"size=1:policy=S:kind=D", "policy=S goes with kind=S only"},
+        {"size=1:policy=S", "policy=S is possible with kind=S only"},
+        {"size=1:policy=S:kind=D", "policy=S is possible with kind=S only"},
         {" size=1", "unknown key \" size\": expected size, kind, policy or pgsize"},
     };
     char why[HL_PART_WHY], lots[600];
@@ -142,7 +142,7 @@ static const struct {
     {{"SHMEM_SYMMETRIC_PARTITION2=size=1M"},
      NULL,
      {0},
-     "SHMEM_SYMMETRIC_PARTITION2: there is no partition 1"},
+     "SHMEM_SYMMETRIC_PARTITION2: partition 1 is missing, the one of shmem_malloc"},
     {{"SHMEM_SYMMETRIC_PARTITION0=size=1M"}, NULL, {0}, "partitions have numbers from 1 to 127"},
     {{"SHMEM_SYMMETRIC_PARTITION128=size=1M"}, NULL, {0}, "partitions have numbers from 1 to 127"},
     {{"SHMEM_SYMMETRIC_PARTITION01=size=1M"}, NULL, {0}, "partitions have numbers from 1 to 127"},

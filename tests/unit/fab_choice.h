@@ -317,7 +317,7 @@ START_TEST(a_card_that_is_not_used_is_one_line_with_the_fix)
     hl_fab_close();
     nftw(root, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     ck_assert(!without && !idle && active && !chosen && !used);
-    ck_assert_ptr_nonnull(strstr(text, "tcp;ofi_rxm is taken, and not the network card mlx5_0: "));
+    ck_assert_ptr_nonnull(strstr(text, "tcp;ofi_rxm is used, and not the network card mlx5_0: "));
     ck_assert_ptr_nonnull(strstr(text, "Try: sudo modprobe ib_uverbs"));
 }
 END_TEST

@@ -23,6 +23,11 @@ START_TEST(an_error_keeps_the_words_of_who_said_it)
     ck_assert_str_eq(hl_err_text(HL_ERR_TAG), "invalid tag");
     ck_assert_int_eq(hl_err_say(HL_ERR_RANK, "in front of it: %s", hl_err_text(HL_ERR_RANK)), HL_ERR_RANK);
     ck_assert_str_eq(hl_err_text(HL_ERR_RANK), "in front of it: rank 7 of 4");
+    hl_err_reported();
+    ck_assert_str_eq(hl_err_text(HL_ERR_RANK), "in front of it: rank 7 of 4");
+    ck_assert_str_eq(hl_err_text_unreported(HL_ERR_RANK), "invalid rank");
+    hl_err_say(HL_ERR_RANK, "rank 8 of 4");
+    ck_assert_str_eq(hl_err_text_unreported(HL_ERR_RANK), "rank 8 of 4");
     ck_assert_int_eq(hl_err_class(HL_ERR_RMA_RANGE), 48);
     ck_assert_int_eq(hl_err_class(HL_ERR_AGAIN), 16);
     ck_assert_int_eq(hl_err_class(0), 0);

@@ -106,6 +106,36 @@ START_TEST(nobody_left_is_the_empty_group)
 }
 END_TEST
 
+START_TEST(each_error_of_the_tool_interface_has_words)
+{
+    char last[MPI_MAX_ERROR_STRING] = "", text[MPI_MAX_ERROR_STRING];
+
+    for (int code = MPI_T_ERR_CANNOT_INIT; code <= MPI_T_ERR_PVAR_NO_ATOMIC; code++) {
+        ck_assert_int_eq(hl_errh_string(code, text), 0);
+        ck_assert_str_ne(text, last);
+        memcpy(last, text, sizeof last);
+    }
+    ck_assert_str_eq(text, "MPI_T: the counter cannot be read and written in one step");
+    ck_assert_int_eq(hl_errh_string(MPI_T_ERR_INVALID_INDEX, text), 0);
+    ck_assert_str_eq(text, "MPI_T: the index is out of range");
+}
+END_TEST
+
+START_TEST(an_error_without_words_does_not_get_those_of_the_last_one)
+{
+    struct hl_errh *slot = hl_errh_of(MPI_ERRORS_RETURN);
+    struct hl_errh_site site = {&slot, HL_ERRH_COMM, NULL, "a test"};
+    char text[MPI_MAX_ERROR_STRING];
+
+    ck_assert_int_eq(hl_errh_raise(&site, "MPI_First", hl_err_say(HL_ERR_COUNT, "count -3")), MPI_ERR_COUNT);
+    ck_assert_int_eq(hl_errh_string(MPI_ERR_COUNT, text), 0);
+    ck_assert_str_eq(text, "invalid count: MPI_First by rank 3 on a test: count -3");
+    ck_assert_int_eq(hl_errh_raise(&site, "MPI_Second", HL_ERR_COUNT), MPI_ERR_COUNT);
+    ck_assert_int_eq(hl_errh_string(MPI_ERR_COUNT, text), 0);
+    ck_assert_str_eq(text, "invalid count: MPI_Second by rank 3 on a test: invalid count");
+}
+END_TEST
+
 START_TEST(members_are_chosen_by_rank)
 {
     struct hl_group *g = GROUP(7, 3, 1, 0, 5), *made = NULL;
@@ -531,6 +561,8 @@ static Suite *comm_suite(void)
     tcase_add_test(groups, progressions_need_no_table);
     tcase_add_test(groups, nobody_left_is_the_empty_group);
     tcase_add_test(groups, freed_communicators_share_handlers_that_do_the_same);
+    tcase_add_test(groups, each_error_of_the_tool_interface_has_words);
+    tcase_add_test(groups, an_error_without_words_does_not_get_those_of_the_last_one);
     tcase_add_test(groups, members_are_chosen_by_rank);
     tcase_add_test(groups, wrong_ranks_are_refused);
     tcase_add_test(groups, sets_combine_in_the_first_ones_order);

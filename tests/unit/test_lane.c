@@ -434,7 +434,7 @@ START_TEST(a_rank_that_takes_nothing_is_reported)
         rc = hl_lane_error_take(&error);
     }
     ck_assert_int_eq(rc, HL_ERR_PROC_ABORTED);
-    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_PROC_ABORTED), "unreachable"));
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_PROC_ABORTED), "cannot be reached"));
     model.again = 0;
     stop();
 }

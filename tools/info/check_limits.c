@@ -127,8 +127,8 @@ static void check_thread(struct check *c)
         pthread_join(t, NULL);
         return;
     }
-    check_say(c, CHECK_BROKEN, "threads", "none can be started: %s", strerror(e));
-    check_fix(c, "ulimit -u; cat /sys/fs/cgroup/pids.max    # who limits them");
+    check_say(c, CHECK_BROKEN, "threads", "no thread can be started: %s", strerror(e));
+    check_fix(c, "ulimit -u; cat /sys/fs/cgroup/pids.max    # what limits them");
 }
 
 void check_limits(struct check *c)

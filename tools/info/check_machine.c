@@ -33,7 +33,7 @@ void check_cores(struct check *c, int ranks, int cpus)
     }
     long share = all / ranks > 0 ? all / ranks : 1, each = own < share ? own : share;
     if (threads < 0) {
-        check_say(c, CHECK_BETTER, "cores", "OMP_NUM_THREADS=%s is no number of threads", text);
+        check_say(c, CHECK_BETTER, "cores", "OMP_NUM_THREADS=%s is not a number of threads", text);
         check_fix(c, "export OMP_NUM_THREADS=%ld", each);
     } else if (threads == 0 && own * ranks > all) {
         check_say(c, CHECK_BETTER, "cores",
@@ -65,7 +65,7 @@ static const char *network_fix(const char *said)
     bool absent = strstr(said, "libfabric.so.1: cannot open") != NULL;
     return absent ? "sudo apt-get install libfabric1    # ranks of one node work without it"
            : strstr(said, "cannot be loaded") != NULL
-               ? "ldconfig -p | grep libfabric    # which one is found; ldd on it says what lacks"
+               ? "ldconfig -p | grep libfabric    # which one is found; ldd on it shows what is missing"
                : "fi_info    # (libfabric-bin) what libfabric offers; ranks of one node work without it";
 }
 
@@ -106,8 +106,8 @@ void check_network(struct check *c)
         check_network_start(c);
         return;
     }
-    check_say(c, CHECK_BETTER, "network", "%s is taken, and not the card %s: %s", hl_fab.provider, card.name,
-              card.why);
+    check_say(c, CHECK_BETTER, "network", "provider %s is used, and not the card %s: %s", hl_fab.provider,
+              card.name, card.why);
     if (hl_conf.provider[0] != '\0') {
         check_unset(c, &hl_conf.provider);
     } else {
@@ -233,7 +233,8 @@ static void check_room(struct check *c)
         check_say(c, CHECK_OK, "memory limit", "no control group limits memory");
     } else if (room < (uint64_t)1 << 28) {
         check_say(c, CHECK_BETTER, "memory limit",
-                  "the control group of this process leaves %" PRIu64 " MiB: who takes more is killed",
+                  "the control group of this process leaves %" PRIu64
+                  " MiB: a process that takes more is killed",
                   room >> 20);
         check_fix(c, "%s",
                   hl_conf_env("SLURM_JOB_ID") != NULL ? "srun --mem=...    # more"

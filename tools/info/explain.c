@@ -55,9 +55,8 @@ _Noreturn static void refuse_name(const struct facts *f)
         meant = hl_conf_nearer(f->asked, f->vars[i].name, meant);
     }
     fprintf(stderr,
-            "hotlane-info: --explain %s: neither an error class of MPI nor a variable of Hotlane%s%s (--env "
-            "lists the "
-            "variables; of a call, `man %s` tells)\n",
+            "hotlane-info: --explain %s: this is neither an error class of MPI nor a variable of Hotlane%s%s "
+            "(--env lists the variables; `man %s` tells of a call)\n",
             f->asked, meant != NULL ? "; the nearest is " : "", meant != NULL ? meant : "", f->asked);
     exit(2);
 }

@@ -149,8 +149,10 @@ static void note_pages(struct facts *f, int cpu)
     info_bytes(f->wish.page, asked, sizeof asked);
     info_bytes(page, has, sizeof has);
     if (f->wish.page > page) {
-        note(f, "%s is asked: this kernel's next smaller pages have %s; addresses are multiples of %s", asked,
-             has, asked);
+        note(f,
+             "pages of %s are asked for: the largest of this kernel up to that are %s; addresses are "
+             "multiples of %s",
+             asked, has, asked);
     }
     if (page > hl_topo_page() && available(f, page, nodes) == 0) {
         if (nodes != 0) {
@@ -169,8 +171,8 @@ static void note_pages(struct facts *f, int cpu)
 static void note_wish(struct facts *f)
 {
     if (f->wish.rule == HL_MEM_MANDATORY && !f->wish.rule_on_base && f->wish.page <= hl_topo_page()) {
-        note(f, "on base pages these variables' policy M is P: ask for huge pages too, or by the info key "
-                "hotlane_mem_policy");
+        note(f, "on base pages policy M of these variables counts as P: ask for huge pages as well, or for M "
+                "by the info key hotlane_mem_policy");
     }
     for (int i = 0; hl_conf_note(i) != NULL; i++) {
         note(f, "%s", hl_conf_note(i));

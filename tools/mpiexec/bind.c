@@ -124,8 +124,9 @@ static int read_list(void)
     }
     return bound.n == opts->size
                ? 0
-               : REFUSE("--bind-to %s: %d set%s of CPUs for %d rank%s", opts->bind_list, bound.n,
-                        hl_mx_plural(bound.n), opts->size, hl_mx_plural(opts->size));
+               : REFUSE("--bind-to %s: %d set%s of CPUs for %d rank%s: write one for each rank",
+                        opts->bind_list, bound.n, hl_mx_plural(bound.n), opts->size,
+                        hl_mx_plural(opts->size));
 }
 
 /* Is each place meant for one rank? */

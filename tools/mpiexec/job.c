@@ -165,7 +165,7 @@ static void take_stop(int rank)
     siginfo_t si = {0};
     bool stopped = !waitid(P_PID, (id_t)r->pid, &si, WSTOPPED | WNOHANG) && si.si_pid != 0;
     if (stopped && !hl_mx.ending) {
-        hl_mx_say("rank %d (pid %d) is stopped by signal %d (%s): who waits for it waits on", rank,
+        hl_mx_say("rank %d (pid %d) is stopped by signal %d (%s): ranks that wait for it go on waiting", rank,
                   (int)r->pid, si.si_status, strsignal(si.si_status));
     }
 }

@@ -154,7 +154,7 @@ int main(int argc, char **argv)
         return rc;
     }
     if (hl_mx_guard_start(argc, argv)) {
-        hl_mx_say("no guardian processes: %s%s", strerror(errno), hl_mx_hint(errno));
+        hl_mx_say("the guardian processes cannot be started: %s%s", strerror(errno), hl_mx_hint(errno));
         hl_mx_guard_stop();
         return 1;
     }

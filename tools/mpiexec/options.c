@@ -14,8 +14,8 @@ static const char lists[] = "all variables are passed on";
 const struct hl_mx_row hl_mx_rows[] = {
     PART(N, "n", "N", "number of ranks (default 1)")
     PART(N, "np", "N", ALSO)
-    PART(EACH, "ppn", "N", "ranks on each machine, which here is their number where -n does not say it; "
-                           "all of more start here")
+    PART(EACH, "ppn", "N", "ranks on each machine: here the number of all where -n gives none; where -n "
+                           "gives more, all of them start here")
     PART(EACH, "perhost", "N", ALSO)
     PART(EACH, "npernode", "N", ALSO)
     PART(EACH, "N", "N", ALSO)
@@ -32,19 +32,19 @@ const struct hl_mx_row hl_mx_rows[] = {
     PART(OUTPUT, "output", "tag", "the same")
     PART(BIND, "bind-to", "PLACE", "the CPUs of each rank: none (the default: all), core, hwthread, numa, "
                                    "socket, or a list of sets, one for each, as in 0-3:4-7")
-    PART(MAP, "map-by", "ORDER", "of ranks over what they are bound to: slot (the default: blocks, as core, "
+    PART(MAP, "map-by", "ORDER", "how ranks are dealt to what they are bound to: slot (the default: blocks, as core, "
                                  "hwthread and node), numa or socket: in turn over these; ppr:N:node: as -ppn; "
                                  ":oversubscribe may follow")
     PART(REPORT, "report-bindings", "", "say which CPUs each rank got")
     PART(SHARE, "oversubscribe", "", "more threads than CPUs are meant: no line about that, cores are shared")
     PART(TIMEOUT, "timeout", "SECONDS", "end the job after that time, with code 124")
     PART(KEEP, "keep-going", "", "the death of a rank ends only that rank")
-    PART(ERRHANDLER, "initial-errhandler", "HANDLER", "of errors: mpi_errors_are_fatal (the default), "
+    PART(ERRHANDLER, "initial-errhandler", "HANDLER", "error handler at the start: mpi_errors_are_fatal (the default), "
                                                       "mpi_errors_abort or mpi_errors_return")
     PART(HOSTS, "hosts", "LIST", "machines: this one only, with slots as in localhost:4")
     PART(HOSTS, "host", "LIST", ALSO)
     PART(HOSTS, "H", "LIST", ALSO)
-    PART(HOSTFILE, "machinefile", "FILE", "a file of such, one a line, with slots as in localhost slots=4")
+    PART(HOSTFILE, "machinefile", "FILE", "file with one machine on each line, with slots as in localhost slots=4")
     PART(HOSTFILE, "machine", "FILE", ALSO)
     PART(HOSTFILE, "hostfile", "FILE", ALSO)
     PART(HOSTFILE, "default-hostfile", "FILE", ALSO)
@@ -91,7 +91,7 @@ const struct hl_mx_row hl_mx_rows[] = {
     NONE("grr", "N", ALSO)
     NONE("pernode", "", ALSO)
     NONE("bynode", "", ALSO)
-    NONE("byslot", "", "it is what happens anyway")
+    NONE("byslot", "", "this launcher does that anyway")
     NONE("bycore", "", ALSO)
     PART(RANK, "rank-by", "slot|core|hwthread|node", ALSO)
     NONE("nooversubscribe", "", ALSO)
@@ -108,7 +108,7 @@ const struct hl_mx_row hl_mx_rows[] = {
     NONE("display", "WHAT", ALSO)
     NONE("print-rank-map", "", ALSO)
     NONE("use-hwthread-cpus", "", "--bind-to hwthread binds to these")
-    NONE("print-all-exitcodes", "", "one line names whoever failed")
+    NONE("print-all-exitcodes", "", "one line names each rank that failed")
     NONE("silent-abort", "", ALSO)
     NONE("timestamp-output", "", "no counterpart")
     NONE("stream-buffering", "N", ALSO)

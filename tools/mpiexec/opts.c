@@ -23,7 +23,8 @@ static int env_add(struct hl_mx_env *e, const char *arg, const char *name, const
     snprintf(pair, cap, "%s=%s", name, value);
     if (hl_mx_spawn_owns(pair)) {
         free(pair);
-        return COMPLAIN("%s: %s is set by this launcher, for each rank its own or none", arg, name);
+        return COMPLAIN("%s: %s is set by this launcher, which gives each rank a value of its own or none",
+                        arg, name);
     }
     e->set = hl_mx_realloc(e->set, sizeof *e->set * (size_t)(e->n + 1));
     e->set[e->n++] = pair;
@@ -249,7 +250,7 @@ static int set_errhandler(struct hl_mx_opts *o, const char *arg, const char *tex
             return env_add(&o->genv, arg, "HOTLANE_INITIAL_ERRHANDLER", text);
         }
     }
-    return COMPLAIN("%s %s: it is %s, %s or %s", arg, text, handlers[0], handlers[1], handlers[2]);
+    return COMPLAIN("%s %s: must be %s, %s or %s", arg, text, handlers[0], handlers[1], handlers[2]);
 }
 
 static int set_env(struct hl_mx_env *e, const char *arg, char **v)

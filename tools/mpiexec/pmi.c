@@ -225,7 +225,7 @@ static void do_barrier(int rank)
 {
     struct hl_mx_rank *r = &hl_mx.rank[rank];
     if (r->in_barrier) {
-        violation(rank, "entered a barrier twice");
+        violation(rank, "it entered a barrier twice");
         return;
     }
     r->in_barrier = true;
@@ -257,7 +257,7 @@ static void serve(int rank, char *line)
     char *cmd = field(line, "cmd"), *key = field(line, "key"), *value = field(line, "value");
     char *version = field(line, "pmi_version"), *code = field(line, "exitcode");
     if (!cmd) {
-        violation(rank, "a line without cmd=");
+        violation(rank, "it sent a line without cmd=");
         return;
     }
     cut(cmd);
@@ -313,7 +313,7 @@ void hl_mx_pmi_read(int rank)
     while (r->ctl >= 0 && r->in.len && (nl = memchr(line, '\n', r->in.len))) {
         *nl = 0;
         if (strlen(line) != (size_t)(nl - line)) {
-            violation(rank, "a zero byte");
+            violation(rank, "it sent a zero byte");
             return;
         }
         serve(rank, line);
@@ -321,7 +321,7 @@ void hl_mx_pmi_read(int rank)
         line = r->in.data + r->in.head;
     }
     if (r->in.len > LINE_MAX_BYTES) {
-        violation(rank, "a line without end");
+        violation(rank, "it sent a line that is too long");
     }
 }
 

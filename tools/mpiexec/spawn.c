@@ -363,7 +363,8 @@ int hl_mx_spawn(int rank)
     snprintf(slot[3], sizeof slot[3], "PMI_RANK=%d", rank);
     snprintf(slot[4], sizeof slot[4], "MPI_LOCALRANKID=%d", rank);
     if (open_channels(r, &p)) {
-        hl_mx_say("rank %d: no channels: %s%s", rank, strerror(errno), hl_mx_hint(errno));
+        hl_mx_say("rank %d: no pipes and sockets can be made for it: %s%s", rank, strerror(errno),
+                  hl_mx_hint(errno));
         return 1;
     }
     pid_t pid = start_process(&p);
@@ -375,7 +376,7 @@ int hl_mx_spawn(int rank)
         leave(stdin_fd);
     }
     if (pid < 0) {
-        hl_mx_say("rank %d: no new process: %s%s", rank, strerror(why), hl_mx_hint(why));
+        hl_mx_say("rank %d: its process cannot be started: %s%s", rank, strerror(why), hl_mx_hint(why));
         return 1;
     }
     if (p.failed) {
