@@ -4,6 +4,7 @@
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "coll.h"
 #include "err.h"
@@ -174,10 +175,10 @@ static int cover_range(struct hl_heap_part *p, uint64_t begin, uint64_t end)
         p->piece.seg->pinned = true;
         publish_area(&area, begin, end - begin);
     } else if (drops) {
-        char text[HL_ERR_TEXT];
-        snprintf(text, sizeof text, "%s", hl_err_text(rc));
+        char *text = strdup(hl_err_text(rc)); /* on the heap: deep calls follow */
         restore_areas(&t);
-        rc = hl_err_say(rc, "%s", text);
+        rc = text != NULL ? hl_err_say(rc, "%s", text) : rc;
+        free(text);
     }
     return rc;
 }
