@@ -49,7 +49,7 @@ static void put_facts(struct fact_words *mine, const struct hl_facts *f, int cod
     }
 }
 
-int hl_win_agreed(struct hl_comm *comm, int rc, int lost, int all)
+HL_NOINLINE int hl_win_agreed(struct hl_comm *comm, int rc, int lost, int all)
 {
     char text[HL_ERR_TEXT];
     int first;
@@ -70,7 +70,9 @@ int hl_win_agree(struct hl_comm *comm, int rc, int need)
     return hl_win_agreed(comm, rc, lost, all);
 }
 
-int hl_win_compare(struct hl_comm *comm, int rc, int need, struct hl_facts *f)
+/* One exchange of codes and facts: *all is the least of the codes, or what the facts say. Returns 0 or the
+ * error of the exchange. Not inlined, to keep its frame away from that of hl_win_agreed. */
+static HL_NOINLINE int compare_facts(struct hl_comm *comm, int code, struct hl_facts *f, int *all)
 {
     static const struct hl_facts none;
     struct fact_words mine;
@@ -82,11 +84,9 @@ int hl_win_compare(struct hl_comm *comm, int rc, int need, struct hl_facts *f)
                                 .op = MPI_MIN,
                                 .send = {.buf = &mine, .count = n, .type = type},
                                 .recv = {.buf = &o.all, .count = n, .type = type}};
-    int all = 0;
-    put_facts(&mine, f != NULL ? f : &none, rc != 0 ? rc : need);
-    int lost = hl_coll_settle(&call, judge_facts, &o, &all);
-    all = hl_win_agreed(comm, rc, lost, all);
-    if (all >= HL_NEED_SOMETHING && f != NULL) {
+    put_facts(&mine, f != NULL ? f : &none, code);
+    int lost = hl_coll_settle(&call, judge_facts, &o, all);
+    if (lost == 0 && *all >= HL_NEED_SOMETHING && f != NULL) {
         f->lost = !o.came;
         f->id = o.all.id;
         f->hidden = o.all.hidden != 0;
@@ -95,7 +95,14 @@ int hl_win_compare(struct hl_comm *comm, int rc, int need, struct hl_facts *f)
         f->most_same = ~o.all.complement[HL_FACT_SAME];
         f->top = ~o.all.complement[HL_FACT_TOP];
     }
-    return all;
+    return lost;
+}
+
+int hl_win_compare(struct hl_comm *comm, int rc, int need, struct hl_facts *f)
+{
+    int all = 0;
+    int lost = compare_facts(comm, rc != 0 ? rc : need, f, &all);
+    return hl_win_agreed(comm, rc, lost, all);
 }
 
 int hl_win_show_bases(struct hl_win *w, const struct hl_win_ask *ask, const struct hl_facts *f)
