@@ -8,6 +8,7 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,8 +117,8 @@ static struct hl_mutex names = HL_MUTEX_INIT; /* guards the slots of all objects
 
 int hl_handle_name_set(char **slot, const char *name, size_t cap)
 {
-    char *copy = strndup(name, cap - 1);
-    if (copy == NULL) {
+    char *copy = NULL;
+    if (asprintf(&copy, "%.*s", (int)cap - 1, name) < 0) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a name");
     }
     hl_mutex_lock(&names);
