@@ -1,5 +1,7 @@
 /* What the ranks of a new window agree on. In the first exchange they compare facts: these are the same
  * on all ranks where the least of all equals the greatest, which is found as the least of all complements. */
+#include <stdlib.h>
+
 #include "coll.h"
 #include "err.h"
 #include "hints.h"
@@ -51,16 +53,19 @@ static void put_facts(struct fact_words *mine, const struct hl_facts *f, int cod
 
 HL_NOINLINE int hl_win_agreed(struct hl_comm *comm, int rc, int lost, int all)
 {
-    char text[HL_ERR_TEXT];
     int first;
     if (lost == 0 && all >= HL_NEED_SOMETHING) {
         return all;
     }
-    lost = lost != 0 ? lost : hl_coll_first_failed(comm, rc, &first, text);
-    if (rc != 0 || lost != 0) {
-        return rc != 0 ? rc : lost;
+    char *text = malloc(HL_ERR_TEXT); /* on the heap, as deep calls follow */
+    if (text == NULL) {
+        return hl_coll_unable(comm, hl_err_say(HL_ERR_NO_MEM, "no memory for the error of a window"));
     }
-    return hl_err_say(all, "rank %d could not make its part of the window: %s", first, text);
+    lost = lost != 0 ? lost : hl_coll_first_failed(comm, rc, &first, text);
+    rc = rc != 0 ? rc : lost;
+    rc = rc != 0 ? rc : hl_err_say(all, "rank %d could not make its part of the window: %s", first, text);
+    free(text);
+    return rc;
 }
 
 int hl_win_agree(struct hl_comm *comm, int rc, int need)

@@ -57,24 +57,32 @@ static void fill_row(char *row, size_t bytes, const struct hl_repeat *r)
 
 static bool write_pattern(int fd, const struct hl_repeat *r)
 {
-    char block[BLOCK];
-    ssize_t n = BLOCK;
-    fill_row(block, BLOCK, r);
+    char *block = malloc(BLOCK); /* on the heap, as deep calls come here */
+    ssize_t n = block != NULL ? BLOCK : 0;
+    if (block != NULL) {
+        fill_row(block, BLOCK, r);
+    }
     for (size_t at = 0; n == BLOCK && at < pattern_bytes(r); at += BLOCK) {
         n = pwrite(fd, block, BLOCK, (off_t)at);
     }
+    free(block);
     return n == BLOCK;
 }
 
 /* Has the file exactly what write_pattern writes? */
 static bool is_pattern(int fd, const struct hl_repeat *r)
 {
-    char block[BLOCK], got[BLOCK];
+    char *block = malloc(2 * (size_t)BLOCK);
     size_t at = 0;
+    if (block == NULL) {
+        return false;
+    }
+    char *got = block + BLOCK;
     fill_row(block, BLOCK, r);
     while (pread(fd, got, BLOCK, (off_t)at) == BLOCK && memcmp(got, block, BLOCK) == 0) {
         at += BLOCK;
     }
+    free(block);
     return at == pattern_bytes(r);
 }
 
