@@ -29,10 +29,6 @@
 #define MADV_COLLAPSE 25
 #endif
 
-#ifndef MAP_FIXED_NOREPLACE
-#define MAP_FIXED_NOREPLACE 0x100000
-#endif
-
 #define LOOK_BYTES ((size_t)32 << 20) /* base pages taken between two looks at the free memory */
 
 static bool is_huge_segment(const struct hl_seg *seg)
@@ -104,8 +100,11 @@ int hl_mem_reserve(size_t len, size_t align, char **out)
 
 int hl_mem_reserve_at(char *base, size_t len)
 {
-    char *got = hl_sys.mmap(base, len, PROT_NONE, RESERVED | MAP_FIXED_NOREPLACE, -1, 0);
-    if (got != MAP_FAILED && got != base) { /* kernels before Linux 4.17, which look for another place */
+    /* The address is a wish, which the kernel grants where nothing is mapped. It is no MAP_FIXED_NOREPLACE:
+     * ThreadSanitizer, in the program or here, makes NULL of addresses that are none for it, and the kernel
+     * gives root a mapping at NULL then. */
+    char *got = hl_sys.mmap(base, len, PROT_NONE, RESERVED, -1, 0);
+    if (got != MAP_FAILED && got != base) {
         hl_sys.munmap(got, len);
     }
     return got == base ? 0 : HL_ERR_NO_MEM;
