@@ -86,11 +86,12 @@ static int too_large(void)
     return hl_err_say(HL_ERR_VALUE_TOO_LARGE, "the datatype's size or bounds do not fit 63 bits");
 }
 
-/* Do the extent and the true extent fit 63 bits? */
-static bool has_extents(int64_t lb, int64_t ub, const struct bounds *w)
+/* Do its size, bounds, extent and true extent fit 63 bits? Asked before loops are made, whose distances fit
+ * then. */
+static bool fits(const struct bounds *w)
 {
-    int64_t extent;
-    return !__builtin_sub_overflow(ub, lb, &extent) &&
+    int64_t lb = w->has_lb ? w->marked_lb : w->lb, ub = w->has_ub ? w->marked_ub : w->ub, extent;
+    return !w->overflow && !__builtin_sub_overflow(ub, lb, &extent) &&
            !__builtin_sub_overflow(w->true_ub, w->true_lb, &extent);
 }
 
@@ -104,11 +105,6 @@ static int finish_loops(const struct bounds *w, struct hl_loop *root, struct hl_
         hl_loop_unref(root);
         return hl_err_say(HL_ERR_TYPE, "the datatype is nested deeper than %d levels", HL_LOOP_MAX_DEPTH);
     }
-    int64_t lb = w->has_lb ? w->marked_lb : w->lb, ub = w->has_ub ? w->marked_ub : w->ub;
-    if (!has_extents(lb, ub, w)) {
-        hl_loop_unref(root);
-        return too_large();
-    }
     struct hl_type *t = hl_handle_new(HL_KIND_TYPE);
     if (t == NULL) {
         hl_loop_unref(root);
@@ -116,8 +112,8 @@ static int finish_loops(const struct bounds *w, struct hl_loop *root, struct hl_
     }
     t->handle = (MPI_Datatype)(void *)t;
     t->size = w->size;
-    t->lb = lb;
-    t->ub = ub;
+    t->lb = w->has_lb ? w->marked_lb : w->lb;
+    t->ub = w->has_ub ? w->marked_ub : w->ub;
     t->explicit_lb = w->has_lb;
     t->explicit_ub = w->has_ub;
     t->true_lb = w->true_lb;
@@ -141,7 +137,7 @@ int hl_type_make_contiguous(int64_t count, const struct hl_type *old, struct hl_
     }
     reach(count, hl_type_extent(old), &w, &lo, &hi);
     bounds_add(&w, old, count, lo, hi);
-    if (w.overflow) {
+    if (!fits(&w)) {
         return too_large();
     }
     return finish_loops(&w, hl_loop_vec(count, hl_type_extent(old), hl_loop_ref(old->root)), made);
@@ -167,7 +163,7 @@ int hl_type_make_vector(int64_t count, int64_t blocklen, int64_t stride, bool in
     reach(count, stride, &w, &lo, &hi);
     bounds_add(&w, old, count > 0 ? mul(count, blocklen, &w) : 0, add_bounded(lo, block_lo, &w),
                add_bounded(hi, block_hi, &w));
-    if (w.overflow) {
+    if (!fits(&w)) {
         return too_large();
     }
     struct hl_loop *block = hl_loop_vec(blocklen, extent, hl_loop_ref(old->root));
@@ -197,7 +193,7 @@ static int bounds_add_rows(struct bounds *w, const struct type_rows *r)
             bounds_add(w, t, n, add_bounded(r->disp[i], lo, w), add_bounded(r->disp[i], hi, w));
         }
     }
-    return w->overflow ? too_large() : 0;
+    return fits(w) ? 0 : too_large();
 }
 
 int hl_type_make_indexed(int64_t count, const int64_t *lens, int64_t blocklen, const int64_t *displs,
@@ -241,7 +237,7 @@ static int round_extent(struct bounds *w)
     if (!w->has_ub && over != 0) {
         w->ub = add_bounded(w->ub, w->align - over, w);
     }
-    return w->overflow ? too_large() : 0;
+    return fits(w) ? 0 : too_large();
 }
 
 int hl_type_make_struct(int64_t count, const int64_t *lens, const int64_t *displs,
@@ -281,7 +277,7 @@ int hl_type_make_resized(const struct hl_type *old, int64_t lb, int64_t extent, 
 
     w.marked_lb = lb;
     w.marked_ub = add_bounded(lb, extent, &w);
-    if (w.overflow) {
+    if (!fits(&w)) {
         return too_large();
     }
     return finish_loops(&w, hl_loop_ref(old->root), made);
@@ -323,7 +319,7 @@ int hl_type_make_subarray(const struct hl_subarray *a, const struct hl_type *old
         whole = mul(whole, a->sizes[d], &w);
     }
     bounds_add(&w, old, times, lo < hi ? lo : hi, lo < hi ? hi : lo);
-    if (w.overflow) {
+    if (!fits(&w)) {
         return too_large();
     }
     w.has_lb = w.has_ub = true;
