@@ -101,8 +101,10 @@ HL_INLINE char *past(const char *side, size_t bytes)
 /* Updates n elements by plain loads and stores; the caller holds their lock. */
 static void update_held(const struct update *how, char *target, const char *origin, char *fetched, size_t n)
 {
-    if (fetched != NULL) {
+    if (fetched != NULL && hl_op_is_pair(how->basic)) { /* without the padding, which is the user's */
         hl_op_kernel(HL_OP_REPLACE, how->basic)(fetched, target, n);
+    } else if (fetched != NULL) {
+        memcpy(fetched, target, hl_op_span(how->basic, n));
     }
     if (how->op != HL_OP_NO_OP) {
         how->kernel(target, origin, n);
