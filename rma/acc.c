@@ -31,7 +31,9 @@ static int acc_message(const struct acc_piece *p)
     const struct hl_move *m = &p->acc->m;
     struct hl_win *w = m->win;
     size_t ext = hl_op_extent(p->basic);
-    size_t room = hl_op_fetch_most(p->basic, p->result != NULL, hl_lane_payload_max() / ext);
+    /* A result is copied as one block, which must not write the padding behind an element of the user's. */
+    bool single = p->result != NULL && hl_op_size(p->basic) != ext;
+    size_t room = single ? 1 : hl_lane_payload_max() / ext;
     bool operands = p->acc->op != HL_OP_NO_OP;
     int rc = 0;
 

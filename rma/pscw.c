@@ -109,20 +109,16 @@ static void take_in_notes(struct hl_win *w, enum hl_side side)
     }
 }
 
-/* World rank of a member of the open epoch that is awaited and has died, or -1. *living: does one that is
- * awaited live? */
-static int find_dead_peer(const struct hl_win *w, enum hl_side side, bool *living)
+/* World rank of a member of the open epoch that is awaited and lives, or (`dead`) has died; -1: none. */
+static int find_awaited(const struct hl_win *w, enum hl_side side, bool dead)
 {
-    int dead = -1;
-    *living = false;
     for (int i = 0; i < w->pairs->side[side].n; i++) {
         int member = w->pairs->side[side].members[i];
-        if (hl_pairs_is_missing(w->pairs, side, member)) {
-            dead = hl_rx_is_dead(member) ? member : dead;
-            *living |= !hl_rx_is_dead(member);
+        if (hl_rx_is_dead(member) == dead && hl_pairs_is_missing(w->pairs, side, member)) {
+            return member;
         }
     }
-    return dead;
+    return -1;
 }
 
 struct pscw_wait {
@@ -140,8 +136,8 @@ static bool is_complete(void *arg)
         return true;
     }
     /* Without one of its targets an access cannot begin; an exposure lasts while one of its origins lives. */
-    bool living;
-    return find_dead_peer(w->win, w->side, &living) >= 0 && (w->side == HL_ACCESS || !living);
+    return find_awaited(w->win, w->side, true) >= 0 &&
+           (w->side == HL_ACCESS || find_awaited(w->win, w->side, false) < 0);
 }
 
 static void describe_epoch(const void *arg, struct hl_wait_desc *t)
@@ -193,7 +189,7 @@ static int post_group(struct hl_win *w, MPI_Group group, int assert)
  * wait. */
 static int give_up_access(struct hl_win *w)
 {
-    int dead = find_dead_peer(w, HL_ACCESS, &(bool){false}), ignored;
+    int dead = find_awaited(w, HL_ACCESS, true), ignored;
     for (int i = 0; i < w->pairs->side[HL_ACCESS].n; i++) {
         tell_member(w, HL_WIRE_COMPLETE, w->pairs->side[HL_ACCESS].members[i], true);
     }
@@ -258,7 +254,7 @@ static int complete_epoch(struct hl_win *w)
 /* The end of wait and of a test that succeeds. */
 static int end_exposure(struct hl_win *w)
 {
-    int dead = find_dead_peer(w, HL_EXPOSURE, &(bool){false}), failed;
+    int dead = hl_pairs_ready(w->pairs, HL_EXPOSURE) ? -1 : find_awaited(w, HL_EXPOSURE, true), failed;
     int rc = hl_pairs_end(w->pairs, HL_EXPOSURE, &failed);
     if (rc != 0) {
         return rc;

@@ -60,11 +60,6 @@ size_t hl_op_span(enum hl_basic basic, size_t n)
     return (n - 1) * extent + (size != extent ? extent / 2 + sizeof(int) : size);
 }
 
-size_t hl_op_fetch_most(enum hl_basic basic, bool fetches, size_t most)
-{
-    return fetches && basics[basic].size != basics[basic].extent ? 1 : most;
-}
-
 const char *hl_op_basic_name(enum hl_basic basic)
 {
     return basic < HL_BASICS ? basics[basic].name : "mixed";

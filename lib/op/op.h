@@ -94,10 +94,6 @@ size_t hl_op_extent(enum hl_basic basic);
  * that at the end. */
 size_t hl_op_span(enum hl_basic basic, size_t n);
 
-/* How many of `most` elements may be copied as one block into a buffer of the user's, if they are
- * (`fetches`): one where there is padding behind each. */
-size_t hl_op_fetch_most(enum hl_basic basic, bool fetches, size_t most);
-
 /* Name of a type, e.g. "I32"; words for users, e.g. "32-bit integers" (the name where there are none);
  * name of an operation. */
 const char *hl_op_basic_name(enum hl_basic basic);
