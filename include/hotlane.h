@@ -11,9 +11,9 @@ extern "C" {
 
 /* Sets *value to a counter of this process: "lanes" (network endpoints opened), "leases", "leases_contended",
  * "flush_waits", "bytes_written", "bytes_read" and the others that HOTLANE_STATS prints at the end. With
- * ":" and a number those of a lane alone, in the order in which they were opened: "leases:0". A library built
- * with stats_cs has those of critical sections (HOTLANE_CS) too, of all threads or with ":me" of the caller:
- * "cs_KIND", "cs_KIND_contended" and "cs_KIND_wait_ns", where KIND is call, send, inbox, progress, pool,
+ * ":" and a number those of a lane alone, in the order in which they were opened: "leases:0". With
+ * HOTLANE_CS_COUNT=1 there are those of critical sections (HOTLANE_CS) too, of all threads or with ":me" of the
+ * caller: "cs_KIND", "cs_KIND_contended" and "cs_KIND_wait_ns", where KIND is call, send, inbox, progress, pool,
  * request, comm or window.
  * Returns 0, or -1 for a name that is none. Any thread, before, during and after communication. */
 int hotlane_counter(const char *name, long long *value);

@@ -14,10 +14,8 @@ SOURCE = os.path.dirname(peers.HERE)
 # long that takes on two cores that do nothing else, without a cache of objects.
 Build = collections.namedtuple("Build", "settings more targets seconds")
 BUILDS = {
-    "release": Build({"buildtype": "release", "b_lto": True, "atomics": "plain", "stats_cs": False, "checked_mode": False, "faults": False,
+    "release": Build({"buildtype": "release", "b_lto": True, "atomics": "plain", "checked_mode": False, "faults": False,
                       "b_sanitize": "none"}, {"tests": "disabled", "perf": "enabled"}, ["all"], 180),
-    "counted": Build({"stats_cs": True}, {"b_lto": False, "fortran": "disabled", "tests": "disabled", "perf": "enabled"},
-                     ["perf/msgrate", "tools/mpiexec"], 60),
     "lines": Build({"atomics": "directory"}, {"b_lto": False, "fortran": "disabled", "tests": "disabled"}, ["perf/coherence"], 60),
 }
 

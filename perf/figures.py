@@ -247,11 +247,12 @@ FIGURES = [
     _balaji("send", "MPI_Send of empty messages by many threads", "send", (18, 80), "50000"),
     _balaji("isend", "MPI_Isend of empty messages by many threads", "isend", (18, 80), "50000"),
     _balaji("burst", "MPI_Send by many threads, receivers asleep", "asleep", (12, 80), "20000"),
-    Figure("balaji-waits", "Time that sending threads wait for locks", "balaji", "of Figures 3 to 8", "msgrate", (0, 150), None,
+    Figure("balaji-waits", "Time that sending threads wait for locks", "balaji", "of Figures 3 to 8", "msgrate", (12, 150),
+           ["--what", "waits", "--threads", _threads("1,2"), "--messages", "50000", "--rounds", "3", "--timeout", "10"],
            ["--what", "waits", "--messages", "500000", "--rounds", "3", "--timeout", "60"],
            ["--what", "waits", "--tests", "null,burst", "--threads", "1,2", "--messages", "2000", "--modes", "global,object", "--rounds", "2"],
            "Why the designs differ: with one lock for the process most of the threads' time goes into waiting for it as threads are added, with a lock "
-           "held briefly less, with a lock for each object next to none.", [most], _BALAJI_WHY, build="counted", takes=("--within",)),
+           "held briefly less, with a lock for each object next to none.", [most], _BALAJI_WHY, takes=("--within",)),
     Figure("balaji-locks", "Locks of one call", "balaji", "Table 1", "locks", (5, 5), [], [], ["--modes", "global,object"],
            "What finer locks cost where nobody waits: a send takes one lock in every design that has any; a nonblocking send and its wait take eight "
            "where objects have their own, two fewer with pools of each thread, and two in all with counts that need no lock either.", [as_in_paper],

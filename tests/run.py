@@ -36,7 +36,7 @@ CONFIGURATIONS = {
     "tsan": ("gcc", FAST + ["-Db_sanitize=thread", "-Db_lundef=false", "-Datomics=tsan"], {},
              {"full": ["unit", "sanitize", "tsan"], "long": ["unit", "sanitize", "tsan", "tsan_long"]}),
     "faults": ("gcc", FAST + ["-Dfaults=true"], {}, {"full": ["faults"], "long": ["faults_all"]}),
-    "counting": ("gcc", FAST + ["-Datomics=counting", "-Dstats_cs=true"], {}, {"full": ["counting"]}),
+    "counting": ("gcc", FAST + ["-Datomics=counting"], {}, {"full": ["counting"]}),
     "directory": ("gcc", FAST + ["-Datomics=directory", "-Dmemkind=disabled", "-Dpmix=disabled", "-Dfortran=disabled"], {},
                   {"full": ["directory"]}),
     "checked": ("gcc", FAST + ["-Dchecked_mode=true"], {}, {"full": ["checked"]}),

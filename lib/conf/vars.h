@@ -55,6 +55,9 @@
       "or briefly around what is shared, or a lock for each object; tlp: request pools of the threads' "     \
       "own; "                                                                                                \
       "atomic: references counted without lock; lockfree: no sections at all")                               \
+    X(cs_count, BOOL, "HOTLANE_CS_COUNT", "0", 0, 0, "",                                                     \
+      "1: how often threads enter the critical sections of HOTLANE_CS, and how long they wait for them, is " \
+      "counted (hotlane_counter tells it, as in cs_send_wait_ns), which costs some of the rate")             \
     X(max_threads, CHOICE, "MPICH_MAX_THREAD_SAFETY", "multiple", 0, 0,                                      \
       "single|funneled|serialized|multiple",                                                                 \
       "the highest thread level that MPI_Init_thread grants; where sessions or OpenSHMEM started first, "    \

@@ -162,7 +162,7 @@ static int lost_member(uint64_t ctx)
 
 int hl_modules_open(bool threads)
 {
-    hl_cs_open((enum hl_cs_mode)hl_conf.cs, threads);
+    hl_cs_open((enum hl_cs_mode)hl_conf.cs, threads, hl_conf.cs_count != 0);
     hl_lane_threads(threads, hl_topo_cpu_count());
     int err = hl_req_open();
     err = err != 0 ? err : hl_match_open(board, threads);

@@ -14,6 +14,7 @@
 uint32_t hl_cs_on;
 enum hl_cs_mode hl_cs_mode;
 
+static bool counting; /* written while the library opens */
 static struct hl_mutex process = HL_MUTEX_INIT, progress = HL_MUTEX_INIT, pool = HL_MUTEX_INIT;
 HL_THREAD_LOCAL struct hl_cs_outside hl_cs_depth;
 
@@ -60,7 +61,7 @@ static void add(hl_a64 *count, uint64_t by)
 static bool try_lock(struct hl_mutex *l, enum hl_cs_kind kind)
 {
     bool got = pthread_mutex_trylock(&l->m) == 0;
-    if (HL_STATS_CS && got) {
+    if (got && counting) {
         add(&counts_of(kind)->taken, 1);
     }
     return got;
@@ -68,7 +69,7 @@ static bool try_lock(struct hl_mutex *l, enum hl_cs_kind kind)
 
 static void lock_section(struct hl_mutex *l, enum hl_cs_kind kind) HL_NO_TSA
 {
-    if (!HL_STATS_CS) {
+    if (!counting) {
         hl_mutex_lock(l);
     } else if (!try_lock(l, kind)) {
         uint64_t since = hl_now_ns();
@@ -119,7 +120,7 @@ static int get(const char *name, uint64_t *value)
     char words[64];
     size_t len = strcspn(name, ":");
     bool alone = strcmp(name + len, ":me") == 0;
-    if (!HL_STATS_CS || strncmp(name, "cs_", 3) != 0 || len >= sizeof(words) ||
+    if (!counting || strncmp(name, "cs_", 3) != 0 || len >= sizeof(words) ||
         (name[len] != '\0' && !alone)) {
         return HL_ERR_ARG;
     }
@@ -282,8 +283,9 @@ struct references {
 
 static struct references requests[OBJECTS], comms[OBJECTS];
 
-void hl_cs_open(enum hl_cs_mode mode, bool threads)
+void hl_cs_open(enum hl_cs_mode mode, bool threads, bool count)
 {
+    counting = count;
     hl_cs_mode = mode > HL_CS_NONE && !threads ? HL_CS_NONE : mode;
     hl_cs_on = hl_cs_mode == HL_CS_LOCKFREE ? 0 : HL_CS_ANY;
     for (int kind = 0; kind < HL_CS_KINDS; kind++) {

@@ -104,7 +104,7 @@ START_TEST(conditions_are_looked_at_inside)
     for (int rung = 0; rung < 2; rung++) {
         struct sleeper s = {{0}, {0}};
         int seen = 0;
-        hl_cs_open(HL_CS_GLOBAL, true);
+        hl_cs_open(HL_CS_GLOBAL, true, false);
         hl_prog_set_door(&door, arm, &s);
         hl_cs_in(HL_CS_call, NULL);
         if (rung) {
@@ -115,7 +115,7 @@ START_TEST(conditions_are_looked_at_inside)
         hl_cs_out(HL_CS_call, NULL);
         hl_prog_set_door(NULL, NULL, NULL);
         ck_assert(is_free(HL_CS_call, NULL));
-        hl_cs_open(HL_CS_LOCKFREE, true);
+        hl_cs_open(HL_CS_LOCKFREE, true, false);
     }
 }
 END_TEST
@@ -136,7 +136,7 @@ START_TEST(a_mode_says_which_sections_exclude)
                 {HL_CS_TLP_ATOMIC, true, false, true, true, true}};
     struct hl_mutex a = HL_MUTEX_INIT, b = HL_MUTEX_INIT;
     for (size_t i = 0; i < HL_COUNT_OF(rows); i++) {
-        hl_cs_open(rows[i].mode, true);
+        hl_cs_open(rows[i].mode, true, false);
         hl_cs_in(HL_CS_call, NULL);
         hl_cs_in(HL_CS_send, &a);
         ck_assert_int_eq(is_free(HL_CS_call, NULL), rows[i].call);
@@ -152,9 +152,9 @@ START_TEST(a_mode_says_which_sections_exclude)
         ck_assert_int_eq(is_free(HL_CS_pool, NULL), !hl_cs_has_one_pool());
         hl_cs_out(HL_CS_pool, NULL);
     }
-    hl_cs_open(HL_CS_OBJECT, false); /* below MPI_THREAD_MULTIPLE */
+    hl_cs_open(HL_CS_OBJECT, false, false); /* below MPI_THREAD_MULTIPLE */
     ck_assert_int_eq(hl_cs_mode, HL_CS_NONE);
-    hl_cs_open(HL_CS_LOCKFREE, true);
+    hl_cs_open(HL_CS_LOCKFREE, true, false);
 }
 END_TEST
 
@@ -184,7 +184,7 @@ START_TEST(who_waits_gives_his_sections_away)
     for (size_t i = 0; i < HL_COUNT_OF(modes); i++) {
         pthread_t thread;
         hl_a32_store_relaxed(&may_enter, 0);
-        hl_cs_open(modes[i], true);
+        hl_cs_open(modes[i], true, false);
         hl_cs_in(HL_CS_call, NULL);
         hl_cs_in(HL_CS_progress, NULL);
         hl_cs_in(HL_CS_progress, NULL); /* it nests */
@@ -197,7 +197,7 @@ START_TEST(who_waits_gives_his_sections_away)
         hl_cs_out(HL_CS_call, NULL);
         pthread_join(thread, NULL);
     }
-    hl_cs_open(HL_CS_LOCKFREE, true);
+    hl_cs_open(HL_CS_LOCKFREE, true, false);
 }
 END_TEST
 
