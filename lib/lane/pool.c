@@ -43,6 +43,13 @@ static size_t chain_bytes(void)
     return hl_min_size(wish, hl_chain_room());
 }
 
+/* Bytes of one post: whole cache lines, as many as the provider takes, at most HL_PIECE. That is more than
+ * any chain has room for, whose message the provider takes, too. */
+static size_t piece_bytes(void)
+{
+    return hl_min_size(HL_PIECE, hl_fab.post_max & ~(size_t)63);
+}
+
 int hl_pool_open(struct hl_lane_pool *p, uint32_t lanes, int ranks)
 {
     p->ranks = ranks;
@@ -54,6 +61,7 @@ int hl_pool_open(struct hl_lane_pool *p, uint32_t lanes, int ranks)
     hl_a64_store_relaxed(&p->apart, 0);
     hl_a64_store_relaxed(&p->bound, 0);
     p->chain = chain_bytes();
+    p->piece = piece_bytes();
     p->greets = p->chain == 0 && hl_fab.row->greets;
     p->used = calloc((size_t)ranks, sizeof *p->used);
     bool ok = p->used != NULL;

@@ -15,7 +15,7 @@ struct hl_fab_ep;
 _Static_assert(HL_LANES_MAX == 64, "a bit of a word for each, and sets of them are turned (flush.c)");
 _Static_assert(HL_LANES_MAX <= HL_WIRE_LANES && HL_LANES_MAX <= HL_STAT_LANES, "all are named and counted");
 #define HL_SLOTS 256u              /* operations in flight on a lane; a power of two */
-#define HL_PIECE ((size_t)1 << 20) /* bytes of one post: the lease is free in between */
+#define HL_PIECE ((size_t)1 << 20) /* most bytes of one post: the lease is free in between */
 #define HL_ACK_BUFS 32             /* messages in flight on a lane = receives posted for their answers */
 #define HL_CHAIN_ASKS 256          /* answers that the records of one chain may want */
 #define HL_CHAIN_ERRORS 16         /* error words that they may have, in turns */
@@ -219,6 +219,7 @@ struct hl_lane_pool {
     uint32_t closings; /* how often the pool was closed; read-only while open */
     int ranks;         /* ranks of the job */
     size_t chain;      /* bytes of the largest put or get that is chained, 0: nothing is */
+    size_t piece;      /* bytes of the largest put or get that goes in one post: HL_PIECE, or fewer */
     /* a way's first direct atomic operation waits for an answer, see post.c */
     bool greets;
     struct hl_lane *lanes[HL_LANES_MAX]; /* read-only while open; kept when closed: threads remember them */
