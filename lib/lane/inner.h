@@ -204,8 +204,10 @@ uint32_t hl_lane_assign(struct hl_lane_pool *p, int peer) HL_COLD;
 
 /* ---- open_async.c ---- */
 /* Sends a message without records; the answer to it tells whether the messages before it came. 0, or a code
- * of the provider: -FI_EAGAIN while the last one is not completed. */
+ * of the provider: -FI_EAGAIN while the way's last one is not completed. */
 int hl_lane_ping(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
+/* A completion with this context has come. True: that ended a ping, which is over now. */
+bool hl_lane_end_ping(struct hl_lane *lane, const void *context) HL_REQUIRES(lane->lease);
 /* Has the helper thread open the lane and connect it to `peer`, and then clear the lane's bit in `opening`.
  * False: the helper thread does not run and cannot be started. */
 bool hl_lane_open_async(struct hl_lane_pool *p, uint32_t lane, int peer);

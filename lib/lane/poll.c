@@ -27,9 +27,7 @@ static void completed(struct hl_lane *lane, const struct fi_cq_msg_entry *entry)
     struct hl_fab_receive *ack = hl_fab_ep_receive(lane->fab, entry->op_context);
     if (ack != NULL) {
         hl_acks_in(lane, ack, entry->len);
-    } else if (entry->op_context == &lane->ping.context) {
-        lane->ping.posted = false;
-    } else {
+    } else if (!hl_lane_end_ping(lane, entry->op_context)) {
         hl_stat_lane_add(&lane->stat, HL_STAT_LANE_stray, 1);
     }
 }
@@ -68,9 +66,7 @@ static int read_lane_error(struct hl_lane *lane) HL_REQUIRES(lane->lease)
         if (lost) {
             hl_slot_lost(lane, slot->way);
         }
-    } else if (error.op_context == &lane->ping.context) {
-        lane->ping.posted = false;
-    } else {
+    } else if (!hl_lane_end_ping(lane, error.op_context)) {
         hl_stat_lane_add(&lane->stat, HL_STAT_LANE_stray, 1); /* some errors come without a context */
     }
     return 1;

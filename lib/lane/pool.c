@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* reads of the queue of an endpoint that is closed, to get back operations to ranks that died */
+/* reads of the queue of an endpoint that is closed, to get back pings, and operations to ranks that died */
 #define LAST_READS 1000
 #define CHAIN_DEFAULT 4096 /* larger operations gain nothing in a chain */
 
@@ -99,13 +99,14 @@ static bool holds_dead(const struct hl_lane *lane) HL_NO_TSA
 }
 
 /* Closes the endpoint, unless it still holds operations to dead ranks: then it is leaked, because libfabric
- * 1.17 crashes when an endpoint with open reads is closed. */
+ * 1.17 crashes when an endpoint with open reads is closed. The memory of pings that do not come back is never
+ * used again. */
 static void close_endpoint(struct hl_lane *lane) HL_NO_TSA
 {
     if (lane->kept) {
         hl_prog_keeper_drop(lane->fab->wait_fd);
     }
-    for (int reads = 0; reads < LAST_READS && holds_dead(lane); reads++) {
+    for (int reads = 0; reads < LAST_READS && (lane->pings != NULL || holds_dead(lane)); reads++) {
         (void)hl_lane_progress(lane);
     }
     if (holds_dead(lane)) {

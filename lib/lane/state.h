@@ -168,12 +168,13 @@ struct hl_way_table {
 };
 
 /* A message without records: it connects a lane (open_async.c), or asks what came of those before it
- * (send.c). */
+ * (send.c). It is the provider's until it is completed, which one to a rank that dies may never be: so each
+ * has memory of its own, and each way one at most. */
 struct hl_ping {
     struct fi_context2 context;
+    struct hl_ping *next; /* in the list lane->pings */
+    const struct hl_way *way;
     _Alignas(8) uint8_t message[HL_CHAIN_RECORDS_AT];
-    const struct hl_way *way; /* NULL: none was sent */
-    bool posted;              /* the provider still holds it */
 };
 
 /* Fields without a word on protection are changed under the lease. (clang's C cannot say "guarded by" of a
@@ -205,7 +206,8 @@ struct hl_lane {
     uint32_t unacked;        /* messages without acknowledgement */
     uint64_t ticks;          /* ticks of the receive thread */
     uint64_t swept;          /* leases at the last sweep of idle bits */
-    struct hl_ping ping;
+    struct hl_ping *pings;   /* those that the provider holds */
+    const struct hl_way *connected; /* the helper has pinged it (open_async.c), NULL: none */
     struct hl_stat_lane stat;
     /* On a cache line that only a new way changes, since flushes of all threads read it. */
     HL_ALIGNED_LINE hl_aptr
