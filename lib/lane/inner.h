@@ -91,6 +91,8 @@ void hl_slot_make_local(struct hl_way *way, const struct hl_slot *slot);
 /* Closes a part of the slot (enum hl_slot_part) with an error or 0; with its last part the slot ends. */
 void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, int err)
     HL_REQUIRES(lane->lease);
+/* Reports the end of a slot, with the error in it, whose context the provider still holds. */
+void hl_slot_quarantine(struct hl_lane *lane, struct hl_slot *slot) HL_REQUIRES(lane->lease);
 /* Marks the peer dead and ends everything open to it. */
 void hl_slot_fail_peer(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* The connection is lost: ends slots that wait for nothing but an acknowledgement, which will not come, with

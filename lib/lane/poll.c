@@ -61,8 +61,12 @@ static int read_lane_error(struct hl_lane *lane) HL_REQUIRES(lane->lease)
         bool lost = is_lost(error.err) || hl_provider_says_lost(hl_fab.row, error.prov_errno);
         hl_log(HL_LOG_DEBUG, "lane %u, rank %d: %s (provider's code %d)", lane->index, slot->way->peer,
                hl_fab_strerror(error.err), error.prov_errno);
-        slot->way->hello_said &= slot->chain == NULL; /* the target may miss this message's number */
-        hl_slot_close(lane, slot, slot->open, lost ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER);
+        if ((slot->open & HL_PART_CHAIN) != 0) { /* the way was tried (reconnect.c), the chain was not sent */
+            hl_slot_close(lane, slot, HL_PART_POST, 0);
+        } else {
+            slot->way->hello_said &= slot->chain == NULL; /* the target may miss this message's number */
+            hl_slot_close(lane, slot, slot->open, lost ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER);
+        }
         if (lost) {
             hl_slot_lost(lane, slot->way);
         }

@@ -177,6 +177,14 @@ void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, in
     lane->wake = true;
 }
 
+void hl_slot_quarantine(struct hl_lane *lane, struct hl_slot *slot)
+{
+    slot->quarantined = true;
+    finish_slot(lane, slot);
+    advance_way(slot->way);
+    lane->wake = true;
+}
+
 void hl_slot_fail_peer(struct hl_lane *lane, struct hl_way *way)
 {
     way->dead = true;

@@ -27,14 +27,16 @@ _Static_assert(HL_LANES_MAX <= HL_WIRE_LANES && HL_LANES_MAX <= HL_STAT_LANES, "
 #define HL_CHAIN_WORD (sizeof(struct hl_wire_short) + 8) /* bytes of the record of a put of 8 bytes */
 #define HL_IDLE_LEASES 64 /* leases of the lane after which an idle way's bit is taken back */
 
-/* What a slot still waits for: the provider's completion; the target's acknowledgement; to be sent. */
+/* What a slot still waits for: the provider's completion; the target's acknowledgement; to be sent. With
+ * CHAIN, POST is that of a read that tries a lost way (reconnect.c). */
 enum hl_slot_part { HL_PART_POST = 1, HL_PART_ACK = 2, HL_PART_CHAIN = 4 };
 
 /* One operation in flight, or one chain of them. Changed under the lane's lease.
  *
  *   free --take, post--> open (parts left) --last part--> finished --tail passes--> free
  *   free --open chain--> open (CHAIN) --send--> open (POST, ACK; or POST when its one record goes directly)
- *                        open --target dead--> quarantined --completion--> free
+ *                        open (CHAIN) --way lost, tried--> open (CHAIN, POST) --completion--> open (CHAIN)
+ *                        open --target dead, chain given up--> quarantined --completion--> free
  *
  * A quarantined slot has been reported as ended, but the provider may still use its buffers, so it stays
  * taken. */
@@ -134,7 +136,7 @@ struct hl_way {
     uint64_t fenced;
     bool lost;             /* nothing is posted before the connection is reconnected (reconnect.c) */
     uint32_t reads;        /* reads of the queue left until the way may be tried */
-    struct hl_slot *probe; /* the read that tries the lost way, NULL: none */
+    struct hl_slot *probe; /* the slot of the read that tries the lost way, NULL: none */
     uint64_t probe_seq;    /* way_seq of `probe` */
     struct hl_stall_timer reconnect; /* how long reconnecting has lasted */
     uint64_t greeted_from;         /* number of messages that were sent before the connection was lost last */

@@ -159,8 +159,141 @@ START_TEST(a_chain_that_fails_unsent_leaves_nothing_open) HL_NO_TSA
 }
 END_TEST
 
+static void lose_connection(int peer) HL_NO_TSA
+{
+    struct hl_lane *lane = hl_pool.lanes[0];
+    ck_assert(hl_lease_try(&lane->lease));
+    hl_slot_lost(lane, hl_way_find(lane, peer));
+    hl_lane_leave(lane);
+}
+
+static void read_queue(void) HL_NO_TSA
+{
+    struct hl_lane *lane = hl_pool.lanes[0];
+    ck_assert(hl_lease_try(&lane->lease));
+    (void)hl_lane_progress(lane);
+    hl_lane_leave(lane);
+}
+
+/* The chain that is open when its connection is lost stands at the tail of the ring, and operations to
+ * another rank fill the ring behind it. Its connection is tried without a place in the ring: by the next
+ * operation, or (second case) by ticks. */
+START_TEST(a_full_ring_goes_on_when_its_oldest_chain_has_lost_its_connection)
+{
+    static uint8_t large[8192], there[8192];
+    start(1);
+    uint64_t mine = 7, sink = 0;
+    hl_a32 error = {0};
+    struct hl_xfer x = transfer(1, &sink, &mine, &error);
+    ck_assert_int_eq(hl_lane_write(&x), 0);
+    lose_connection(1);
+    x = (struct hl_xfer){
+        .peer = 2, .addr = (uint64_t)(uintptr_t)there, .buf = large, .len = sizeof large, .error = &error};
+    for (unsigned i = 1; i < HL_SLOTS; i++) {
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+    }
+    ck_assert_uint_eq(sink, 0);
+    if (_i == 0) {
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+    } else {
+        TICK_UNTIL(sink != 0);
+    }
+    ck_assert_uint_eq(sink, 7);
+    hl_lane_flush(-1, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), 0);
+    stop();
+}
+END_TEST
+
+/* A chain that has not left is none of what is lost, however often its connection is tried in vain. */
+START_TEST(a_chain_outlives_the_loss_of_its_connection)
+{
+    static uint8_t large[8192], there[8192];
+    start(1);
+    model.reconnect = 1000;
+    uint64_t mine[2] = {7, 8}, sink[2] = {0};
+    hl_a32 error = {0}, other = {0};
+    struct hl_xfer direct = {
+        .peer = 1, .addr = (uint64_t)(uintptr_t)there, .buf = large, .len = sizeof large, .error = &other};
+    model.error = model.lost = 100;
+    for (int i = 0; i < 2; i++) {
+        struct hl_xfer x = transfer(1, &sink[i], &mine[i], &error);
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+    }
+    ck_assert_int_eq(hl_lane_write(&direct), 0);
+    const struct hl_way *way = hl_way_find(hl_pool.lanes[0], 1);
+    while (!way->lost) {
+        ck_assert_ptr_nonnull(way->chain);
+        read_queue();
+    }
+    model.error = model.lost = 0;
+    hl_lane_flush(1, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&other), HL_ERR_PROC_ABORTED);
+    ck_assert_int_eq(hl_lane_error_take(&error), 0);
+    ck_assert(sink[0] == 7 && sink[1] == 8);
+    stop();
+}
+END_TEST
+
+/* Its operations end when the connection is given up, also while a read that tries it is not back. */
+START_TEST(a_chain_is_given_up_while_its_connection_is_tried)
+{
+    start(1);
+    uint64_t mine = 7, sink = 0;
+    hl_a32 error = {0};
+    struct hl_xfer x = transfer(1, &sink, &mine, &error);
+    ck_assert_int_eq(hl_lane_write(&x), 0);
+    lose_connection(1);
+    model.hold = true;
+    hl_lane_flush(1, HL_REMOTE);
+    hl_lane_flush(-1, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
+    ck_assert_uint_eq(sink, 0);
+    model.hold = false;
+    while (hl_lane_write(&x) != 0) {
+    }
+    hl_lane_flush(-1, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), 0);
+    ck_assert_uint_eq(sink, 7);
+    stop();
+}
+END_TEST
+
+/* A ring that others fill for long says nothing of the rank whose connection is to be tried. */
+START_TEST(nobody_is_given_up_for_a_full_ring) HL_NO_TSA
+{
+    chain = 0;
+    start(1);
+    uint64_t mine = 7, sink = 0;
+    hl_a32 error = {0};
+    struct hl_xfer x = transfer(2, &sink, &mine, &error);
+    model.hold = true;
+    for (unsigned i = 0; i < HL_SLOTS; i++) {
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+    }
+    lose_connection(1);
+    struct hl_lane *lane = hl_pool.lanes[0];
+    ck_assert(hl_lease_try(&lane->lease));
+    uint64_t begin = hl_now_ns();
+    while (hl_now_ns() - begin < UINT64_C(2200000000)) { /* 2 s is the limit */
+        ck_assert_int_eq(hl_lane_reconnect(lane, hl_way_find(lane, 1)), HL_LANE_STAY);
+    }
+    hl_lane_leave(lane);
+    model.hold = false;
+    x.peer = 1;
+    ck_assert_int_eq(hl_lane_write(&x), 0);
+    hl_lane_flush(-1, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), 0);
+    stop();
+}
+END_TEST
+
 static void add_lost(TCase *t)
 {
+    tcase_add_loop_test(t, a_full_ring_goes_on_when_its_oldest_chain_has_lost_its_connection, 0, 2);
+    tcase_add_test(t, a_chain_outlives_the_loss_of_its_connection);
+    tcase_add_test(t, a_chain_is_given_up_while_its_connection_is_tried);
+    tcase_add_test(t, nobody_is_given_up_for_a_full_ring);
     tcase_add_loop_test(t, a_lost_connection_is_made_anew, 0, 4);
     tcase_add_test(t, a_reconnect_that_is_refused_is_not_tried_again_at_once);
     tcase_add_loop_test(t, a_connection_that_stays_lost_is_reported, 0, 2);
