@@ -79,7 +79,8 @@ HL_INLINE bool hl_way_is_fenced(const struct hl_way *way)
 }
 
 /* ---- slot.c ---- */
-/* A free slot, or NULL. Polls once when the ring is full. */
+/* A free slot, or NULL. Polls once when the ring is full: NULL also when that has found ways lost or dead, so
+ * that the caller's way is as it was if there is a slot. */
 struct hl_slot *hl_slot_take(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 /* Gives the slot its place in the ring and among the way's operations: from now on flushes wait for it.
  * `local`: local flushes, too. */

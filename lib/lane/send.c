@@ -151,7 +151,7 @@ int hl_chain_send(struct hl_lane *lane, struct hl_way *way, enum hl_chain_form f
             if (way->dead) {
                 return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", way->peer);
             }
-            if (!has_credit(lane, way)) {
+            if (way->lost || !has_credit(lane, way)) { /* a loss ends messages, which gives credits back */
                 return HL_LANE_STAY;
             }
         }

@@ -206,6 +206,7 @@ struct hl_lane {
     struct hl_chain *open;   /* chains not sent yet, newest first */
     struct hl_chain *unused; /* buffers for chains */
     uint32_t unacked;        /* messages without acknowledgement */
+    uint32_t breaks;         /* how often a way was found lost or dead */
     uint64_t ticks;          /* ticks of the receive thread */
     uint64_t swept;          /* leases at the last sweep of idle bits */
     struct hl_ping *pings;   /* those that the provider holds */

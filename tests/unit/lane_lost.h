@@ -288,12 +288,73 @@ START_TEST(nobody_is_given_up_for_a_full_ring) HL_NO_TSA
 }
 END_TEST
 
+/* The read of the queue that gives a message its credit may find the connection lost. */
+START_TEST(no_message_is_posted_on_a_way_that_was_found_lost_meanwhile) HL_NO_TSA
+{
+    chain = 0; /* each message leaves at once */
+    start(1);
+    model.hold = true;
+    model.reconnect = 100;
+    hl_a32 error = {0}, last = {0};
+    struct hl_wire_rec rec = {.op = HL_WIRE_NOTICE};
+    for (int i = 0; i <= HL_WIRE_CREDITS; i++) {
+        struct hl_lane_message m = {.peer = 1, .rec = &rec, .error = i < HL_WIRE_CREDITS ? &error : &last};
+        ck_assert_int_eq(hl_lane_message(&m), 0);
+    }
+    struct hl_lane *lane = hl_pool.lanes[0];
+    ck_assert(hl_lease_try(&lane->lease));
+    struct hl_way *way = hl_way_find(lane, 1);
+    model.hold = false;
+    model.error = model.lost = 100;
+    while (!way->lost) {
+        ck_assert_int_eq(hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE), HL_LANE_STAY);
+    }
+    ck_assert_ptr_nonnull(way->chain);
+    ck_assert_uint_eq(way->messages, HL_WIRE_CREDITS);
+    model.error = model.lost = 0;
+    hl_lane_leave(lane);
+    hl_lane_flush(1, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
+    ck_assert_int_eq(hl_lane_error_take(&last), 0);
+    stop();
+}
+END_TEST
+
+/* So may the one that makes room in a full ring: then there is no slot, and who asked for it looks at its way
+ * anew. */
+START_TEST(no_slot_is_given_for_a_way_that_was_found_lost_meanwhile) HL_NO_TSA
+{
+    chain = 0;
+    start(1);
+    model.error = model.lost = 100;
+    uint64_t mine = 7, sink = 0;
+    hl_a32 error = {0};
+    struct hl_xfer x = transfer(1, &sink, &mine, &error);
+    ck_assert_int_eq(hl_lane_write(&x), 0);
+    struct hl_lane *lane = hl_pool.lanes[0];
+    ck_assert(hl_lease_try(&lane->lease));
+    const struct hl_way *way = hl_way_find(lane, 1);
+    hl_a64_store_relaxed(&lane->issued, HL_SLOTS); /* as if all others had ended */
+    while (!way->lost) {
+        ck_assert_ptr_null(hl_slot_take(lane));
+    }
+    ck_assert_ptr_nonnull(hl_slot_take(lane));
+    model.error = model.lost = 0;
+    hl_lane_leave(lane);
+    hl_lane_flush(1, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
+    stop();
+}
+END_TEST
+
 static void add_lost(TCase *t)
 {
     tcase_add_loop_test(t, a_full_ring_goes_on_when_its_oldest_chain_has_lost_its_connection, 0, 2);
     tcase_add_test(t, a_chain_outlives_the_loss_of_its_connection);
     tcase_add_test(t, a_chain_is_given_up_while_its_connection_is_tried);
     tcase_add_test(t, nobody_is_given_up_for_a_full_ring);
+    tcase_add_test(t, no_message_is_posted_on_a_way_that_was_found_lost_meanwhile);
+    tcase_add_test(t, no_slot_is_given_for_a_way_that_was_found_lost_meanwhile);
     tcase_add_loop_test(t, a_lost_connection_is_made_anew, 0, 4);
     tcase_add_test(t, a_reconnect_that_is_refused_is_not_tried_again_at_once);
     tcase_add_loop_test(t, a_connection_that_stays_lost_is_reported, 0, 2);
