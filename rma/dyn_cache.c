@@ -2,7 +2,10 @@
  *
  * A table sorted by (target, address). Readers take no lock; they check a sequence number, `moves`, which is
  * odd while the table changes. Outgrown tables stay until the window is freed, because a reader may be
- * inside. */
+ * inside.
+ *
+ * A region may be dropped before the answer that describes it is stored, or even before that answer comes. So
+ * an answer is stored only if nothing was dropped since it was asked for; else the target is asked again. */
 #include "dyn.h"
 
 #include <stdlib.h>
@@ -43,6 +46,7 @@ struct hl_dyn_cache {
     hl_a32 count;        /* atomic, changed like the entries */
     hl_aptr table;       /* atomic: struct region_table */
     struct mapping *old; /* guarded by mutex */
+    uint64_t drops;      /* how often a region was to be dropped; guarded by mutex */
 };
 
 static struct region_table *region_table_of(const struct hl_dyn_cache *c)
@@ -238,6 +242,7 @@ static void insert_entry(struct hl_dyn_cache *c, const struct entry *e) HL_REQUI
 void hl_dyn_cache_drop(struct hl_dyn_cache *c, int target, uint64_t id)
 {
     hl_mutex_lock(&c->mutex);
+    c->drops++;
     for (uint32_t i = 0; i < entries_in(c); i++) {
         const struct entry *e = &region_table_of(c)->entries[i];
         if (word(&e->target) == (uint64_t)target && word(&e->id) == id) {
@@ -386,12 +391,22 @@ static void make_entry(struct hl_win *w, int target, const struct hl_region *r, 
     }
 }
 
-/* Asks the target for the region that holds `at` and remembers the answer. Errors of hl_dyn_find. */
+static uint64_t count_drops(struct hl_dyn_cache *c)
+{
+    hl_mutex_lock(&c->mutex);
+    uint64_t drops = c->drops;
+    hl_mutex_unlock(&c->mutex);
+    return drops;
+}
+
+/* Asks the target for the region that holds `at` and remembers the answer, unless that may be out of date by
+ * then: 0 also when the caller has to ask again. Errors of hl_dyn_find. */
 static int learn_place(struct hl_win *w, int target, uint64_t at)
 {
     struct hl_dyn_cache *c = hl_dyn_cache_of(w);
     struct hl_region r = {0};
     struct entry e;
+    uint64_t drops = count_drops(c);
     int rc = ask_peer(w, target, at, &r);
     if (rc != 0) {
         return rc;
@@ -399,13 +414,13 @@ static int learn_place(struct hl_win *w, int target, uint64_t at)
     make_entry(w, target, &r, &e);
     hl_mutex_lock(&c->mutex);
     unmap_old(c);
-    bool known = make_way(c, target, &r);
-    rc = known ? 0 : make_room(c);
-    if (rc == 0 && !known) {
+    bool needless = c->drops != drops || make_way(c, target, &r);
+    rc = needless ? 0 : make_room(c);
+    if (rc == 0 && !needless) {
         insert_entry(c, &e);
     }
     hl_mutex_unlock(&c->mutex);
-    if ((known || rc != 0) && word(&e.seg) != 0) {
+    if ((needless || rc != 0) && word(&e.seg) != 0) {
         hl_near_unmap((int)word(&e.node), word(&e.seg));
     }
     return rc;

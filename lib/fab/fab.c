@@ -173,6 +173,7 @@ static void note_facts(const struct fi_info *i)
     snprintf(hl_fab.provider, sizeof hl_fab.provider, "%s", i->fabric_attr->prov_name);
     hl_fab.row = row;
     hl_fab.eager = eager_size(i, row);
+    hl_fab.post_max = i->ep_attr->max_msg_size;
     hl_fab.inject = i->tx_attr->inject_size;
     hl_fab.lanes_max = hl_max_size(hl_min_size(i->domain_attr->ep_cnt, lanes), 1);
     hl_fab.ordered = row->ordered;

@@ -29,6 +29,7 @@ struct hl_fab {
     char provider[64];             /* as fi_info names it */
     const struct hl_provider *row; /* what is known of it; NULL before hl_fab_open */
     size_t eager;                  /* E: bytes of the largest message that is sent without a hand-shake */
+    size_t post_max;               /* bytes of the longest message, put or get that one post may carry */
     size_t inject;                 /* bytes that a post may copy (FI_INJECT) */
     size_t lanes_max;              /* endpoints that the provider offers */
     uint32_t version;              /* FI_VERSION of the loaded library */

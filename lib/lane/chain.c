@@ -283,7 +283,9 @@ void hl_chain_free_all(struct hl_lane *lane)
         lane->unused = next;
     }
     for (size_t i = 0; i < HL_SLOTS; i++) {
-        /* the endpoint is closed, so the provider no longer uses it */
-        hl_mem_buffer_give(lane->slots[i].chain);
+        /* The provider no longer uses it, unless the endpoint had to stay open (close_endpoint). */
+        if (!lane->slots[i].quarantined) {
+            hl_mem_buffer_give(lane->slots[i].chain);
+        }
     }
 }

@@ -79,7 +79,8 @@ HL_INLINE bool hl_way_is_fenced(const struct hl_way *way)
 }
 
 /* ---- slot.c ---- */
-/* A free slot, or NULL. Polls once when the ring is full. */
+/* A free slot, or NULL. Polls once when the ring is full: NULL also when that has found ways lost or dead, so
+ * that the caller's way is as it was if there is a slot. */
 struct hl_slot *hl_slot_take(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 /* Gives the slot its place in the ring and among the way's operations: from now on flushes wait for it.
  * `local`: local flushes, too. */
@@ -91,6 +92,8 @@ void hl_slot_make_local(struct hl_way *way, const struct hl_slot *slot);
 /* Closes a part of the slot (enum hl_slot_part) with an error or 0; with its last part the slot ends. */
 void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, int err)
     HL_REQUIRES(lane->lease);
+/* Reports the end of a slot, with the error in it, whose context the provider still holds. */
+void hl_slot_quarantine(struct hl_lane *lane, struct hl_slot *slot) HL_REQUIRES(lane->lease);
 /* Marks the peer dead and ends everything open to it. */
 void hl_slot_fail_peer(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* The connection is lost: ends slots that wait for nothing but an acknowledgement, which will not come, with
@@ -204,8 +207,10 @@ uint32_t hl_lane_assign(struct hl_lane_pool *p, int peer) HL_COLD;
 
 /* ---- open_async.c ---- */
 /* Sends a message without records; the answer to it tells whether the messages before it came. 0, or a code
- * of the provider: -FI_EAGAIN while the last one is not completed. */
+ * of the provider: -FI_EAGAIN while the way's last one is not completed. */
 int hl_lane_ping(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
+/* A completion with this context has come. True: that ended a ping, which is over now. */
+bool hl_lane_end_ping(struct hl_lane *lane, const void *context) HL_REQUIRES(lane->lease);
 /* Has the helper thread open the lane and connect it to `peer`, and then clear the lane's bit in `opening`.
  * False: the helper thread does not run and cannot be started. */
 bool hl_lane_open_async(struct hl_lane_pool *p, uint32_t lane, int peer);

@@ -41,8 +41,8 @@ struct hl_xfer {
     struct hl_req *req;
 };
 
-/* Put and get: the transfer is cut into pieces of HL_PIECE bytes. hl_lane_write reads x->buf, hl_lane_read
- * writes it. */
+/* Put and get: the transfer is cut into pieces of 1 MiB, or of what the provider takes. hl_lane_write reads
+ * x->buf, hl_lane_read writes it. */
 int hl_lane_write(const struct hl_xfer *x);
 int hl_lane_read(const struct hl_xfer *x);
 

@@ -13,6 +13,7 @@
  * it. */
 #include "inner.h"
 
+#include "buffer.h"
 #include "lock.h"
 #include "thread.h"
 #include "util.h"
@@ -36,16 +37,44 @@ static hl_a32 stopping;
 
 int hl_lane_ping(struct hl_lane *lane, struct hl_way *way)
 {
-    struct hl_ping *k = &lane->ping;
-    int rc = k->posted ? -FI_EAGAIN : lane->fab->receives == NULL ? hl_rx_listen(lane->fab, HL_ACK_BUFS) : 0;
+    struct hl_ping *k = lane->pings;
+    while (k != NULL && k->way != way) {
+        k = k->next;
+    }
+    int rc = k != NULL ? -FI_EAGAIN : lane->fab->receives == NULL ? hl_rx_listen(lane->fab, HL_ACK_BUFS) : 0;
     if (rc != 0) {
         return rc;
+    }
+    k = hl_mem_buffer_take(sizeof *k);
+    if (k == NULL) {
+        return -FI_ENOMEM;
     }
     struct hl_wire_head head = {.seq = way->messages, .flags = HL_WIRE_HELLO, .len = sizeof k->message};
     hl_lane_write_head(lane, head, k->message);
     rc = hl_fab_ep_send(lane->fab, way->addr, k->message, sizeof k->message, &k->context);
-    k->posted = rc == 0;
-    return rc;
+    if (rc != 0) {
+        hl_mem_buffer_give(k);
+        return rc;
+    }
+    k->way = way;
+    k->next = lane->pings;
+    lane->pings = k;
+    return 0;
+}
+
+bool hl_lane_end_ping(struct hl_lane *lane, const void *context)
+{
+    struct hl_ping **at = &lane->pings;
+    while (*at != NULL && context != &(*at)->context) {
+        at = &(*at)->next;
+    }
+    struct hl_ping *k = *at;
+    if (k == NULL) {
+        return false;
+    }
+    *at = k->next;
+    hl_mem_buffer_give(k);
+    return true;
 }
 
 /* Makes one step towards a way on which the peer has answered. True when that is so, or will not be. `card`:
@@ -62,10 +91,10 @@ static bool step_open_async(struct hl_lane *lane, int peer, const struct hl_rx_c
     if (way == NULL || way->heard || way->dead || way->lost) {
         return true;
     }
-    if (lane->ping.way == NULL) {
+    if (lane->connected == NULL) {
         rc = hl_lane_ping(lane, way);
-        lane->ping.way = rc == 0 ? way : NULL;
-    } else if (lane->ping.way != way) {
+        lane->connected = rc == 0 ? way : NULL;
+    } else if (lane->connected != way) {
         return true; /* a ping to another rank touched the provider's pages already */
     }
     (void)hl_lane_progress(lane);

@@ -27,9 +27,7 @@ static void completed(struct hl_lane *lane, const struct fi_cq_msg_entry *entry)
     struct hl_fab_receive *ack = hl_fab_ep_receive(lane->fab, entry->op_context);
     if (ack != NULL) {
         hl_acks_in(lane, ack, entry->len);
-    } else if (entry->op_context == &lane->ping.context) {
-        lane->ping.posted = false;
-    } else {
+    } else if (!hl_lane_end_ping(lane, entry->op_context)) {
         hl_stat_lane_add(&lane->stat, HL_STAT_LANE_stray, 1);
     }
 }
@@ -63,14 +61,16 @@ static int read_lane_error(struct hl_lane *lane) HL_REQUIRES(lane->lease)
         bool lost = is_lost(error.err) || hl_provider_says_lost(hl_fab.row, error.prov_errno);
         hl_log(HL_LOG_DEBUG, "lane %u, rank %d: %s (provider's code %d)", lane->index, slot->way->peer,
                hl_fab_strerror(error.err), error.prov_errno);
-        slot->way->hello_said &= slot->chain == NULL; /* the target may miss this message's number */
-        hl_slot_close(lane, slot, slot->open, lost ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER);
+        if ((slot->open & HL_PART_CHAIN) != 0) { /* the way was tried (reconnect.c), the chain was not sent */
+            hl_slot_close(lane, slot, HL_PART_POST, 0);
+        } else {
+            slot->way->hello_said &= slot->chain == NULL; /* the target may miss this message's number */
+            hl_slot_close(lane, slot, slot->open, lost ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER);
+        }
         if (lost) {
             hl_slot_lost(lane, slot->way);
         }
-    } else if (error.op_context == &lane->ping.context) {
-        lane->ping.posted = false;
-    } else {
+    } else if (!hl_lane_end_ping(lane, error.op_context)) {
         hl_stat_lane_add(&lane->stat, HL_STAT_LANE_stray, 1); /* some errors come without a context */
     }
     return 1;

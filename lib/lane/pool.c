@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* reads of the queue of an endpoint that is closed, to get back operations to ranks that died */
+/* reads of the queue of an endpoint that is closed, to get back pings, and operations to ranks that died */
 #define LAST_READS 1000
 #define CHAIN_DEFAULT 4096 /* larger operations gain nothing in a chain */
 
@@ -43,6 +43,13 @@ static size_t chain_bytes(void)
     return hl_min_size(wish, hl_chain_room());
 }
 
+/* Bytes of one post: whole cache lines, as many as the provider takes, at most HL_PIECE. That is more than
+ * any chain has room for, whose message the provider takes, too. */
+static size_t piece_bytes(void)
+{
+    return hl_min_size(HL_PIECE, hl_fab.post_max & ~(size_t)63);
+}
+
 int hl_pool_open(struct hl_lane_pool *p, uint32_t lanes, int ranks)
 {
     p->ranks = ranks;
@@ -54,6 +61,7 @@ int hl_pool_open(struct hl_lane_pool *p, uint32_t lanes, int ranks)
     hl_a64_store_relaxed(&p->apart, 0);
     hl_a64_store_relaxed(&p->bound, 0);
     p->chain = chain_bytes();
+    p->piece = piece_bytes();
     p->greets = p->chain == 0 && hl_fab.row->greets;
     p->used = calloc((size_t)ranks, sizeof *p->used);
     bool ok = p->used != NULL;
@@ -91,13 +99,14 @@ static bool holds_dead(const struct hl_lane *lane) HL_NO_TSA
 }
 
 /* Closes the endpoint, unless it still holds operations to dead ranks: then it is leaked, because libfabric
- * 1.17 crashes when an endpoint with open reads is closed. */
+ * 1.17 crashes when an endpoint with open reads is closed. The memory of pings that do not come back is never
+ * used again. */
 static void close_endpoint(struct hl_lane *lane) HL_NO_TSA
 {
     if (lane->kept) {
         hl_prog_keeper_drop(lane->fab->wait_fd);
     }
-    for (int reads = 0; reads < LAST_READS && holds_dead(lane); reads++) {
+    for (int reads = 0; reads < LAST_READS && (lane->pings != NULL || holds_dead(lane)); reads++) {
         (void)hl_lane_progress(lane);
     }
     if (holds_dead(lane)) {

@@ -7,7 +7,7 @@
 #include "log.h"
 #include "util.h"
 
-struct hl_lane_pool hl_pool;
+struct hl_lane_pool hl_pool = {.piece = HL_PIECE}; /* not 0, also before it is opened */
 
 /* ---- one post under the lease ---- */
 
@@ -196,7 +196,7 @@ HL_INLINE bool post_at_once(struct hl_lane *lane, const struct hl_xfer *x, bool 
  * longer than a piece. (One comparison for both: a shorter length wraps around.) */
 HL_INLINE bool goes_direct(const struct hl_xfer *x)
 {
-    return x->len - hl_pool.chain - 1 < HL_PIECE - hl_pool.chain && x->req == NULL;
+    return x->len - hl_pool.chain - 1 < hl_pool.piece - hl_pool.chain && x->req == NULL;
 }
 
 /* Posts a whole transfer on the thread's lane. False: nothing was done; transfer() does it, and finds out
@@ -392,21 +392,26 @@ static struct hl_issue issue_of(const struct hl_xfer *x, enum hl_op_what what)
                              .buf = x->buf};
 }
 
+/* The posts that `len` bytes take, which are not 0. */
+HL_INLINE size_t count_pieces(size_t len)
+{
+    return HL_LIKELY(len <= hl_pool.piece) ? 1 : (len + hl_pool.piece - 1) / hl_pool.piece;
+}
+
 /* `own`, also in the other inlined functions: the caller's lane; NULL: the thread's. It is a constant for the
  * compiler. */
 HL_INLINE int transfer(struct hl_lane *own, const struct hl_xfer *x, enum hl_op_what what)
 {
     struct hl_issue op = issue_of(x, what);
     size_t left = x->len;
-    size_t pieces = (left + HL_PIECE - 1) / HL_PIECE;
-    if (x->req != NULL && pieces > 0) {
-        hl_req_add_parts(x->req, (uint32_t)pieces);
+    if (x->req != NULL && left > 0) {
+        hl_req_add_parts(x->req, (uint32_t)count_pieces(left));
     }
-    for (; left > 0; pieces--) {
-        op.len = hl_min_size(left, HL_PIECE);
+    while (left > 0) {
+        op.len = hl_min_size(left, hl_pool.piece);
         int rc = issue(&op, own);
         if (HL_UNLIKELY(rc != 0)) {
-            return give_up(x->req, pieces, rc);
+            return give_up(x->req, count_pieces(left), rc);
         }
         op.addr += op.len;
         op.buf = (char *)op.buf + op.len;

@@ -151,7 +151,7 @@ int hl_chain_send(struct hl_lane *lane, struct hl_way *way, enum hl_chain_form f
             if (way->dead) {
                 return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", way->peer);
             }
-            if (!has_credit(lane, way)) {
+            if (way->lost || !has_credit(lane, way)) { /* a loss ends messages, which gives credits back */
                 return HL_LANE_STAY;
             }
         }
@@ -335,8 +335,12 @@ void hl_chain_fail(struct hl_lane *lane, struct hl_way *way, int err)
 {
     struct hl_chain *chain = way->chain;
     if (chain != NULL) {
+        struct hl_slot *slot = chain->slot;
         close_chain(lane, chain);
-        hl_slot_close(lane, chain->slot, HL_PART_CHAIN, err);
+        hl_slot_close(lane, slot, HL_PART_CHAIN, err);
+        if (slot->open != 0) { /* the read that tries its way has not come back */
+            hl_slot_quarantine(lane, slot);
+        }
         hl_slot_advance(lane); /* no completion comes for it */
     }
 }

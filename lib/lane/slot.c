@@ -58,14 +58,23 @@ static void advance_way(struct hl_way *way)
     }
 }
 
+/* Sends the open chains, since the tail may wait for the oldest of them, and reads the queue. False: nothing
+ * came; or ways were found lost or dead, perhaps that of the caller, who has to look at it again before it
+ * posts there. Takes no slot: sending a chain never does. */
+static HL_COLD bool poll_for_slot(struct hl_lane *lane) HL_REQUIRES(lane->lease)
+{
+    uint32_t breaks = lane->breaks;
+    hl_chain_send_all(lane, UINT64_MAX);
+    return hl_lane_progress(lane) != 0 && lane->breaks == breaks;
+}
+
 struct hl_slot *hl_slot_take(struct hl_lane *lane)
 {
     for (;;) {
         /* relaxed: both are written by the leaseholder only. */
         uint64_t number = hl_a64_load_relaxed(&lane->issued);
         if (HL_UNLIKELY(number - hl_a64_load_relaxed(&lane->tail) >= HL_SLOTS)) {
-            hl_chain_send_all(lane, UINT64_MAX); /* the tail may wait for the oldest chain */
-            if (hl_lane_progress(lane) == 0 || number - hl_a64_load_relaxed(&lane->tail) >= HL_SLOTS) {
+            if (!poll_for_slot(lane) || number - hl_a64_load_relaxed(&lane->tail) >= HL_SLOTS) {
                 return NULL;
             }
         }
@@ -79,7 +88,7 @@ struct hl_slot *hl_slot_take(struct hl_lane *lane)
         hl_a64_store_release(&lane->issued, number + 1);
         hl_slot_advance(lane);
         lane->wake = true; /* a flush may wait for this number */
-        if (hl_a64_load_relaxed(&lane->issued) % HL_SLOTS == 0 && hl_lane_progress(lane) == 0) {
+        if (hl_a64_load_relaxed(&lane->issued) % HL_SLOTS == 0 && !poll_for_slot(lane)) {
             return NULL;
         }
     }
@@ -177,9 +186,18 @@ void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, in
     lane->wake = true;
 }
 
+void hl_slot_quarantine(struct hl_lane *lane, struct hl_slot *slot)
+{
+    slot->quarantined = true;
+    finish_slot(lane, slot);
+    advance_way(slot->way);
+    lane->wake = true;
+}
+
 void hl_slot_fail_peer(struct hl_lane *lane, struct hl_way *way)
 {
     way->dead = true;
+    lane->breaks++;
     hl_chain_fail(lane, way, HL_ERR_PROC_ABORTED);
     /* so that the next post sees that the way is dead; the bit itself may stay: nothing will be open */
     way->marked = false;
@@ -207,6 +225,7 @@ void hl_slot_lost(struct hl_lane *lane, struct hl_way *way)
     way->hello_said = way->greeted = false;
     way->greeted_from = way->messages;
     way->lost = true;
+    lane->breaks++;
     way->marked = false; /* so that the next post sees that the way is lost; the bit itself stays */
     way->reads = HL_RECONNECT_READS;
     way->probe = NULL;

@@ -15,7 +15,7 @@ struct hl_fab_ep;
 _Static_assert(HL_LANES_MAX == 64, "a bit of a word for each, and sets of them are turned (flush.c)");
 _Static_assert(HL_LANES_MAX <= HL_WIRE_LANES && HL_LANES_MAX <= HL_STAT_LANES, "all are named and counted");
 #define HL_SLOTS 256u              /* operations in flight on a lane; a power of two */
-#define HL_PIECE ((size_t)1 << 20) /* bytes of one post: the lease is free in between */
+#define HL_PIECE ((size_t)1 << 20) /* most bytes of one post: the lease is free in between */
 #define HL_ACK_BUFS 32             /* messages in flight on a lane = receives posted for their answers */
 #define HL_CHAIN_ASKS 256          /* answers that the records of one chain may want */
 #define HL_CHAIN_ERRORS 16         /* error words that they may have, in turns */
@@ -27,14 +27,16 @@ _Static_assert(HL_LANES_MAX <= HL_WIRE_LANES && HL_LANES_MAX <= HL_STAT_LANES, "
 #define HL_CHAIN_WORD (sizeof(struct hl_wire_short) + 8) /* bytes of the record of a put of 8 bytes */
 #define HL_IDLE_LEASES 64 /* leases of the lane after which an idle way's bit is taken back */
 
-/* What a slot still waits for: the provider's completion; the target's acknowledgement; to be sent. */
+/* What a slot still waits for: the provider's completion; the target's acknowledgement; to be sent. With
+ * CHAIN, POST is that of a read that tries a lost way (reconnect.c). */
 enum hl_slot_part { HL_PART_POST = 1, HL_PART_ACK = 2, HL_PART_CHAIN = 4 };
 
 /* One operation in flight, or one chain of them. Changed under the lane's lease.
  *
  *   free --take, post--> open (parts left) --last part--> finished --tail passes--> free
  *   free --open chain--> open (CHAIN) --send--> open (POST, ACK; or POST when its one record goes directly)
- *                        open --target dead--> quarantined --completion--> free
+ *                        open (CHAIN) --way lost, tried--> open (CHAIN, POST) --completion--> open (CHAIN)
+ *                        open --target dead, chain given up--> quarantined --completion--> free
  *
  * A quarantined slot has been reported as ended, but the provider may still use its buffers, so it stays
  * taken. */
@@ -134,7 +136,7 @@ struct hl_way {
     uint64_t fenced;
     bool lost;             /* nothing is posted before the connection is reconnected (reconnect.c) */
     uint32_t reads;        /* reads of the queue left until the way may be tried */
-    struct hl_slot *probe; /* the read that tries the lost way, NULL: none */
+    struct hl_slot *probe; /* the slot of the read that tries the lost way, NULL: none */
     uint64_t probe_seq;    /* way_seq of `probe` */
     struct hl_stall_timer reconnect; /* how long reconnecting has lasted */
     uint64_t greeted_from;         /* number of messages that were sent before the connection was lost last */
@@ -168,12 +170,13 @@ struct hl_way_table {
 };
 
 /* A message without records: it connects a lane (open_async.c), or asks what came of those before it
- * (send.c). */
+ * (send.c). It is the provider's until it is completed, which one to a rank that dies may never be: so each
+ * has memory of its own, and each way one at most. */
 struct hl_ping {
     struct fi_context2 context;
+    struct hl_ping *next; /* in the list lane->pings */
+    const struct hl_way *way;
     _Alignas(8) uint8_t message[HL_CHAIN_RECORDS_AT];
-    const struct hl_way *way; /* NULL: none was sent */
-    bool posted;              /* the provider still holds it */
 };
 
 /* Fields without a word on protection are changed under the lease. (clang's C cannot say "guarded by" of a
@@ -203,9 +206,11 @@ struct hl_lane {
     struct hl_chain *open;   /* chains not sent yet, newest first */
     struct hl_chain *unused; /* buffers for chains */
     uint32_t unacked;        /* messages without acknowledgement */
+    uint32_t breaks;         /* how often a way was found lost or dead */
     uint64_t ticks;          /* ticks of the receive thread */
     uint64_t swept;          /* leases at the last sweep of idle bits */
-    struct hl_ping ping;
+    struct hl_ping *pings;   /* those that the provider holds */
+    const struct hl_way *connected; /* the helper has pinged it (open_async.c), NULL: none */
     struct hl_stat_lane stat;
     /* On a cache line that only a new way changes, since flushes of all threads read it. */
     HL_ALIGNED_LINE hl_aptr
@@ -219,6 +224,7 @@ struct hl_lane_pool {
     uint32_t closings; /* how often the pool was closed; read-only while open */
     int ranks;         /* ranks of the job */
     size_t chain;      /* bytes of the largest put or get that is chained, 0: nothing is */
+    size_t piece;      /* bytes of the largest put or get that goes in one post: HL_PIECE, or fewer */
     /* a way's first direct atomic operation waits for an answer, see post.c */
     bool greets;
     struct hl_lane *lanes[HL_LANES_MAX]; /* read-only while open; kept when closed: threads remember them */

@@ -1,7 +1,6 @@
 /* The tables of basic types and operations. */
 #include "op.h"
 
-#include "err.h"
 #include "kernels.h"
 
 static const struct {
@@ -119,16 +118,4 @@ hl_op_fn *hl_op_kernel(enum hl_op_kind kind, enum hl_basic basic)
         return NULL;
     }
     return hl_op_kernels[kind][basic];
-}
-
-int hl_op_apply(enum hl_op_kind kind, enum hl_basic basic, void *inout, const void *in, size_t n)
-{
-    hl_op_fn *kernel = hl_op_kernel(kind, basic);
-
-    if (kernel == NULL) {
-        return hl_err_say(HL_ERR_OP, "%s is not defined for elements of type %s", hl_op_kind_name(kind),
-                          hl_op_basic_words(basic));
-    }
-    kernel(inout, in, n);
-    return 0;
 }

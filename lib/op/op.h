@@ -80,8 +80,9 @@ enum hl_op_kind {
     HL_OP_KINDS
 };
 
-/* Sets inout[i] = inout[i] op in[i] for i < n. Elements stand at the distance of their extent; neither
- * side need be aligned. The padding of pairs is neither read nor written. */
+/* Sets inout[i] = inout[i] op in[i] for i < n. REPLACE copies, NO_OP leaves inout as it is; arithmetic of
+ * integers wraps around. Elements stand at the distance of their extent; neither side need be aligned. The
+ * padding of pairs is neither read nor written. */
 typedef void hl_op_fn(void *inout, const void *in, size_t n);
 
 /* Bytes of data of one element, without padding. */
@@ -108,10 +109,5 @@ enum hl_op_kind hl_op_kind_of(MPI_Op op);
 
 /* The kernel, or NULL when the operation is not defined for the type. */
 hl_op_fn *hl_op_kernel(enum hl_op_kind kind, enum hl_basic basic);
-
-/* Combines n elements: inout = inout op in. REPLACE copies, NO_OP leaves inout as it is. Integer arithmetic
- * wraps around. Returns 0, or HL_ERR_OP with the text when the operation is not defined for the type. Any
- * thread; the caller owns both buffers. */
-int hl_op_apply(enum hl_op_kind kind, enum hl_basic basic, void *inout, const void *in, size_t n);
 
 #endif

@@ -217,9 +217,12 @@ START_TEST(words_are_put_from_copies)
 }
 END_TEST
 
+/* The second case: the provider takes no pieces as long as ours. */
 START_TEST(long_transfers_go_in_pieces)
 {
+    longest = _i == 0 ? SIZE_MAX : 10000;
     start(2);
+    ck_assert_uint_eq(hl_pool.piece, _i == 0 ? HL_PIECE : 9984);
     size_t len = 3 * HL_PIECE + 24;
     uint8_t *from = malloc(len), *to = calloc(1, len);
     for (size_t i = 0; i < len; i++) {
@@ -234,6 +237,14 @@ START_TEST(long_transfers_go_in_pieces)
     hl_lane_flush(1, HL_REMOTE);
     ck_assert(hl_req_is_done(&req));
     ck_assert_int_eq(memcmp(from, to, len), 0);
+    for (size_t n = hl_pool.piece - 1; n <= hl_pool.piece + 1; n++) { /* at once, and cut */
+        memset(to, 0, n);
+        x = (struct hl_xfer){.peer = 1, .addr = x.addr, .buf = from, .len = n, .error = &error};
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+        hl_lane_flush(1, HL_REMOTE);
+        ck_assert_int_eq(hl_lane_error_take(&error), 0);
+        ck_assert_int_eq(memcmp(from, to, n), 0);
+    }
     free(from);
     free(to);
     stop();
@@ -242,7 +253,7 @@ END_TEST
 
 static void add_chains(TCase *t)
 {
-    tcase_add_test(t, long_transfers_go_in_pieces);
+    tcase_add_loop_test(t, long_transfers_go_in_pieces, 0, 2);
     tcase_add_test(t, a_put_arrives_without_further_calls);
     tcase_add_test(t, puts_are_over_for_their_origin_with_the_copy);
     tcase_add_test(t, a_local_flush_waits_for_every_get);

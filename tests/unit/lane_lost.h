@@ -159,8 +159,202 @@ START_TEST(a_chain_that_fails_unsent_leaves_nothing_open) HL_NO_TSA
 }
 END_TEST
 
+static void lose_connection(int peer) HL_NO_TSA
+{
+    struct hl_lane *lane = hl_pool.lanes[0];
+    ck_assert(hl_lease_try(&lane->lease));
+    hl_slot_lost(lane, hl_way_find(lane, peer));
+    hl_lane_leave(lane);
+}
+
+static void read_queue(void) HL_NO_TSA
+{
+    struct hl_lane *lane = hl_pool.lanes[0];
+    ck_assert(hl_lease_try(&lane->lease));
+    (void)hl_lane_progress(lane);
+    hl_lane_leave(lane);
+}
+
+/* The chain that is open when its connection is lost stands at the tail of the ring, and operations to
+ * another rank fill the ring behind it. Its connection is tried without a place in the ring: by the next
+ * operation, or (second case) by ticks. */
+START_TEST(a_full_ring_goes_on_when_its_oldest_chain_has_lost_its_connection)
+{
+    static uint8_t large[8192], there[8192];
+    start(1);
+    uint64_t mine = 7, sink = 0;
+    hl_a32 error = {0};
+    struct hl_xfer x = transfer(1, &sink, &mine, &error);
+    ck_assert_int_eq(hl_lane_write(&x), 0);
+    lose_connection(1);
+    x = (struct hl_xfer){
+        .peer = 2, .addr = (uint64_t)(uintptr_t)there, .buf = large, .len = sizeof large, .error = &error};
+    for (unsigned i = 1; i < HL_SLOTS; i++) {
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+    }
+    ck_assert_uint_eq(sink, 0);
+    if (_i == 0) {
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+    } else {
+        TICK_UNTIL(sink != 0);
+    }
+    ck_assert_uint_eq(sink, 7);
+    hl_lane_flush(-1, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), 0);
+    stop();
+}
+END_TEST
+
+/* A chain that has not left is none of what is lost, however often its connection is tried in vain. */
+START_TEST(a_chain_outlives_the_loss_of_its_connection)
+{
+    static uint8_t large[8192], there[8192];
+    start(1);
+    model.reconnect = 1000;
+    uint64_t mine[2] = {7, 8}, sink[2] = {0};
+    hl_a32 error = {0}, other = {0};
+    struct hl_xfer direct = {
+        .peer = 1, .addr = (uint64_t)(uintptr_t)there, .buf = large, .len = sizeof large, .error = &other};
+    model.error = model.lost = 100;
+    for (int i = 0; i < 2; i++) {
+        struct hl_xfer x = transfer(1, &sink[i], &mine[i], &error);
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+    }
+    ck_assert_int_eq(hl_lane_write(&direct), 0);
+    const struct hl_way *way = hl_way_find(hl_pool.lanes[0], 1);
+    while (!way->lost) {
+        ck_assert_ptr_nonnull(way->chain);
+        read_queue();
+    }
+    model.error = model.lost = 0;
+    hl_lane_flush(1, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&other), HL_ERR_PROC_ABORTED);
+    ck_assert_int_eq(hl_lane_error_take(&error), 0);
+    ck_assert(sink[0] == 7 && sink[1] == 8);
+    stop();
+}
+END_TEST
+
+/* Its operations end when the connection is given up, also while a read that tries it is not back. */
+START_TEST(a_chain_is_given_up_while_its_connection_is_tried)
+{
+    start(1);
+    uint64_t mine = 7, sink = 0;
+    hl_a32 error = {0};
+    struct hl_xfer x = transfer(1, &sink, &mine, &error);
+    ck_assert_int_eq(hl_lane_write(&x), 0);
+    lose_connection(1);
+    model.hold = true;
+    hl_lane_flush(1, HL_REMOTE);
+    hl_lane_flush(-1, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
+    ck_assert_uint_eq(sink, 0);
+    model.hold = false;
+    while (hl_lane_write(&x) != 0) {
+    }
+    hl_lane_flush(-1, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), 0);
+    ck_assert_uint_eq(sink, 7);
+    stop();
+}
+END_TEST
+
+/* A ring that others fill for long says nothing of the rank whose connection is to be tried. */
+START_TEST(nobody_is_given_up_for_a_full_ring) HL_NO_TSA
+{
+    chain = 0;
+    start(1);
+    uint64_t mine = 7, sink = 0;
+    hl_a32 error = {0};
+    struct hl_xfer x = transfer(2, &sink, &mine, &error);
+    model.hold = true;
+    for (unsigned i = 0; i < HL_SLOTS; i++) {
+        ck_assert_int_eq(hl_lane_write(&x), 0);
+    }
+    lose_connection(1);
+    struct hl_lane *lane = hl_pool.lanes[0];
+    ck_assert(hl_lease_try(&lane->lease));
+    uint64_t begin = hl_now_ns();
+    while (hl_now_ns() - begin < UINT64_C(2200000000)) { /* 2 s is the limit */
+        ck_assert_int_eq(hl_lane_reconnect(lane, hl_way_find(lane, 1)), HL_LANE_STAY);
+    }
+    hl_lane_leave(lane);
+    model.hold = false;
+    x.peer = 1;
+    ck_assert_int_eq(hl_lane_write(&x), 0);
+    hl_lane_flush(-1, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), 0);
+    stop();
+}
+END_TEST
+
+/* The read of the queue that gives a message its credit may find the connection lost. */
+START_TEST(no_message_is_posted_on_a_way_that_was_found_lost_meanwhile) HL_NO_TSA
+{
+    chain = 0; /* each message leaves at once */
+    start(1);
+    model.hold = true;
+    model.reconnect = 100;
+    hl_a32 error = {0}, last = {0};
+    struct hl_wire_rec rec = {.op = HL_WIRE_NOTICE};
+    for (int i = 0; i <= HL_WIRE_CREDITS; i++) {
+        struct hl_lane_message m = {.peer = 1, .rec = &rec, .error = i < HL_WIRE_CREDITS ? &error : &last};
+        ck_assert_int_eq(hl_lane_message(&m), 0);
+    }
+    struct hl_lane *lane = hl_pool.lanes[0];
+    ck_assert(hl_lease_try(&lane->lease));
+    struct hl_way *way = hl_way_find(lane, 1);
+    model.hold = false;
+    model.error = model.lost = 100;
+    while (!way->lost) {
+        ck_assert_int_eq(hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE), HL_LANE_STAY);
+    }
+    ck_assert_ptr_nonnull(way->chain);
+    ck_assert_uint_eq(way->messages, HL_WIRE_CREDITS);
+    model.error = model.lost = 0;
+    hl_lane_leave(lane);
+    hl_lane_flush(1, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
+    ck_assert_int_eq(hl_lane_error_take(&last), 0);
+    stop();
+}
+END_TEST
+
+/* So may the one that makes room in a full ring: then there is no slot, and who asked for it looks at its way
+ * anew. */
+START_TEST(no_slot_is_given_for_a_way_that_was_found_lost_meanwhile) HL_NO_TSA
+{
+    chain = 0;
+    start(1);
+    model.error = model.lost = 100;
+    uint64_t mine = 7, sink = 0;
+    hl_a32 error = {0};
+    struct hl_xfer x = transfer(1, &sink, &mine, &error);
+    ck_assert_int_eq(hl_lane_write(&x), 0);
+    struct hl_lane *lane = hl_pool.lanes[0];
+    ck_assert(hl_lease_try(&lane->lease));
+    const struct hl_way *way = hl_way_find(lane, 1);
+    hl_a64_store_relaxed(&lane->issued, HL_SLOTS); /* as if all others had ended */
+    while (!way->lost) {
+        ck_assert_ptr_null(hl_slot_take(lane));
+    }
+    ck_assert_ptr_nonnull(hl_slot_take(lane));
+    model.error = model.lost = 0;
+    hl_lane_leave(lane);
+    hl_lane_flush(1, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
+    stop();
+}
+END_TEST
+
 static void add_lost(TCase *t)
 {
+    tcase_add_loop_test(t, a_full_ring_goes_on_when_its_oldest_chain_has_lost_its_connection, 0, 2);
+    tcase_add_test(t, a_chain_outlives_the_loss_of_its_connection);
+    tcase_add_test(t, a_chain_is_given_up_while_its_connection_is_tried);
+    tcase_add_test(t, nobody_is_given_up_for_a_full_ring);
+    tcase_add_test(t, no_message_is_posted_on_a_way_that_was_found_lost_meanwhile);
+    tcase_add_test(t, no_slot_is_given_for_a_way_that_was_found_lost_meanwhile);
     tcase_add_loop_test(t, a_lost_connection_is_made_anew, 0, 4);
     tcase_add_test(t, a_reconnect_that_is_refused_is_not_tried_again_at_once);
     tcase_add_loop_test(t, a_connection_that_stays_lost_is_reported, 0, 2);
@@ -169,7 +363,19 @@ static void add_lost(TCase *t)
     tcase_add_test(t, a_chain_that_fails_unsent_leaves_nothing_open);
 }
 
-/* A provider that still holds an operation keeps its endpoint, and may write into the receives posted there. */
+/* The buffer of a message that the provider holds though its end was told. */
+static const void *held_message(const struct hl_lane *lane) HL_NO_TSA
+{
+    for (int i = 0; i < (int)HL_SLOTS; i++) {
+        if (lane->slots[i].quarantined) {
+            return lane->slots[i].chain;
+        }
+    }
+    return NULL;
+}
+
+/* A provider that still holds an operation keeps its endpoint, and may write into the receives posted there,
+ * or send what it holds. */
 START_TEST(receives_of_an_endpoint_that_stays_open_are_kept) HL_NO_TSA
 {
     chain = UINT64_MAX;
@@ -191,12 +397,15 @@ START_TEST(receives_of_an_endpoint_that_stays_open_are_kept) HL_NO_TSA
     hl_slot_fail_peer(lane, way);
     hl_lane_leave(lane);
     uintptr_t first = (uintptr_t)lane->fab->receives, bytes = lane->fab->receives_len;
+    const void *message = held_message(lane);
     ck_assert_uint_ne(first, 0);
+    ck_assert_ptr_nonnull(message);
     hl_pool_close(&hl_pool);
     ck_assert_int_gt(model.objects, 0);
     for (int i = 0; i < 8; i++) {
         uintptr_t other = (uintptr_t)hl_mem_buffer_take(bytes);
         ck_assert(other != 0 && (other + bytes <= first || first + bytes <= other));
+        ck_assert_ptr_ne(hl_mem_buffer_take(sizeof(struct hl_chain) + hl_fab.eager), message);
     }
 }
 END_TEST

@@ -88,7 +88,7 @@ START_TEST(guests_go_home_when_their_lane_is_there)
     ck_assert_uint_gt(issued_on(1), 0);
     struct hl_lane *lane = hl_pool.lanes[1];
     ck_assert(hl_way_find(lane, 2)->heard);
-    ck_assert_ptr_eq(lane->ping.way, hl_way_find(lane, 2));
+    ck_assert_ptr_eq(lane->connected, hl_way_find(lane, 2));
     hl_lane_open_async_stop();
     stop();
 }
@@ -113,6 +113,29 @@ START_TEST(what_is_expected_is_connected)
     ck_assert(!hl_way_find(lane, 4)->heard);
     ck_assert_uint_eq(issued_on(0), 0);
     ck_assert_uint_eq(hl_a64_load_relaxed(&lane->stat.at[HL_STAT_LANE_stray]), 0);
+    stop();
+}
+END_TEST
+
+/* A ping to a rank that dies may never be completed: others are asked all the same. */
+START_TEST(a_ping_that_does_not_end_keeps_none_to_others_back) HL_NO_TSA
+{
+    start(1);
+    struct hl_lane *lane = hl_pool.lanes[0];
+    ck_assert(hl_lease_try(&lane->lease));
+    struct hl_way *one = hl_way_find(lane, 1), *two = hl_way_find(lane, 2);
+    model.hold = true;
+    ck_assert_int_eq(hl_lane_ping(lane, two), 0);
+    ck_assert_int_eq(hl_lane_ping(lane, two), -FI_EAGAIN);
+    hl_slot_fail_peer(lane, two);
+    ck_assert_int_eq(hl_lane_ping(lane, one), 0);
+    model.hold = false;
+    while (!one->heard || lane->pings != NULL) {
+        (void)hl_lane_progress(lane);
+    }
+    ck_assert_uint_eq(hl_a64_load_relaxed(&lane->stat.at[HL_STAT_LANE_stray]), 0);
+    ck_assert_int_eq(hl_lane_ping(lane, one), 0); /* and again */
+    hl_lane_leave(lane);
     stop();
 }
 END_TEST
@@ -197,6 +220,7 @@ static void add_warm(TCase *t)
     tcase_add_loop_test(t, guests_go_home_when_their_lane_is_there, 0, 2);
     tcase_add_test(t, guests_stay_away_from_an_owned_home);
     tcase_add_test(t, what_is_expected_is_connected);
+    tcase_add_test(t, a_ping_that_does_not_end_keeps_none_to_others_back);
     tcase_add_test(t, who_was_stopped_blames_nobody);
     tcase_add_loop_test(t, a_refused_post_waits_or_is_told, 0, 2);
 }

@@ -18,9 +18,10 @@
 
 static ssize_t model_post(struct model_ep *ep, struct model_op op)
 {
-    if (ep->count == MODEL_OPS || model.post_error != 0 || model_chance(ep, model.again)) {
+    int error = op.len > model_longest ? -FI_EMSGSIZE : model.post_error;
+    if (ep->count == MODEL_OPS || error != 0 || model_chance(ep, model.again)) {
         hl_a64_add_relaxed(&model.refusals, 1);
-        return model.post_error != 0 ? model.post_error : -FI_EAGAIN;
+        return error != 0 ? error : -FI_EAGAIN;
     }
     ep->ops[ep->count++] = op;
     return 0;

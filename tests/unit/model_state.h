@@ -51,8 +51,9 @@ static struct {
 } model = {.inject = 64};
 
 static size_t model_endpoints = 64;
-static uint64_t model_mode; /* FI_CONTEXT2 ... */
-#define MODEL_LOST 12       /* such a number, see own_error */
+static size_t model_longest = SIZE_MAX; /* bytes of a put or get: longer ones are refused */
+static uint64_t model_mode;             /* FI_CONTEXT2 ... */
+#define MODEL_LOST 12                   /* such a number, see own_error */
 
 /* Wait descriptors of queues: there are none, they become readable with work, or never. */
 enum model_wait { MODEL_NO_WAIT, MODEL_WAIT, MODEL_WAIT_LIES };

@@ -62,6 +62,7 @@ START_TEST(an_opening_that_fails_halfway_leaves_nothing)
 {
     ck_assert_int_eq(open_model("model"), 0);
     ck_assert_ptr_nonnull(strstr(hl_fab_why(), "HOTLANE_PROVIDER"));
+    ck_assert_uint_eq(hl_fab.post_max, MODEL_EAGER); /* as it was offered */
     ck_assert(hl_fab_has(&model_row) && !hl_fab_has(hl_provider_find("opx", FI_VERSION(1, 17))));
     for (int step = 1; step <= 4; step++) { /* domain, vector, queue, endpoint */
         struct hl_fab_ep ep;

@@ -24,6 +24,7 @@
 static unsigned seed;
 static uint64_t chain = UINT64_MAX; /* HOTLANE_CHAIN */
 static uint64_t heartbeat;          /* of all ranks */
+static size_t longest = SIZE_MAX;   /* bytes of the longest post */
 
 /* ---- a pool on the model ---- */
 
@@ -41,6 +42,7 @@ static void start(uint32_t lanes) HL_NO_TSA
     hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
     ck_assert_int_eq(hl_fab_open(), 0);
     hl_fab.ordered = !model.any_order;
+    hl_fab.post_max = model_longest = longest;
     struct hl_fab_ep rx;
     ck_assert_int_eq(hl_fab_ep_open(HL_FAB_RX, &rx), 0); /* asks which atomics there are */
     hl_fab_ep_close(&rx);

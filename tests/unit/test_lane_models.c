@@ -48,6 +48,8 @@ static int open_row(const struct model_provider *row)
     hl_job.nonce = 77;
     hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
     int rc = hl_fab_open();
+    /* after the opening, which has made messages as short as the model's receives are */
+    hl_fab.post_max = model_longest = row->most;
     return rc == 0 ? hl_fab_ep_open(HL_FAB_RX, &rx) : rc;
 }
 
@@ -226,7 +228,6 @@ START_TEST(each_provider_serves_or_is_refused_with_the_reason)
     model.again = 5;
     model.idle = 20;
     ck_assert_str_eq(hl_fab.provider, row->name);
-    ck_assert_uint_ge(row->most, HL_PIECE); /* nothing longer is posted */
     ck_assert_uint_le(hl_fab.lanes_max, row->endpoints);
     lanes_are_planned(row);
     ck_assert_uint_eq(hl_fab.inject, row->inject);

@@ -14,6 +14,7 @@
 #include "near_litmus.h"
 #include "near_lock.h"
 #include "near_map.h"
+#include "op_apply.h"
 #include "util.h"
 
 #include <errno.h>
@@ -83,7 +84,7 @@ static void one_combination(enum hl_op_kind op, enum hl_basic basic, size_t shif
         memset(fetched, 0xee, ROOM);
         memcpy(before, target, ROOM);
         memcpy(expected, target, ROOM);
-        int want = hl_op_apply(op, basic, expected + shift, origin + 3, n);
+        int want = apply_op(op, basic, expected + shift, origin + 3, n);
         int rc =
             hl_near_acc(op, basic, target + shift, origin + 3, with_fetch ? fetched + 5 : NULL, n, &lock);
         ck_assert_msg(rc == want, "%s on %s", hl_op_kind_name(op), hl_op_basic_name(basic));
@@ -315,7 +316,7 @@ static void check_sum(const struct job *j, size_t updates)
     ones(j->basic, one, j->n);
     memset(want, 0, sizeof want);
     for (size_t i = 0; i < updates; i++) {
-        hl_op_apply(HL_OP_SUM, j->basic, want, one, j->n);
+        apply_op(HL_OP_SUM, j->basic, want, one, j->n);
     }
     ck_assert_mem_eq(arena->bytes + j->shift, want, j->n * hl_op_size(j->basic));
 }

@@ -7,7 +7,7 @@
 #include "err.h"
 #include "gaps.h"
 #include "kernels.h"
-#include "op.h"
+#include "op_apply.h"
 #include "unit.h"
 
 START_TEST(integers_wrap)
@@ -16,11 +16,11 @@ START_TEST(integers_wrap)
     uint16_t a16 = 65535, b16 = 65535;
     int64_t a64 = INT64_MAX, b64 = 2;
 
-    ck_assert_int_eq(hl_op_apply(HL_OP_SUM, HL_BASIC_I8, &a8, &b8, 1), 0);
+    ck_assert_int_eq(apply_op(HL_OP_SUM, HL_BASIC_I8, &a8, &b8, 1), 0);
     ck_assert_int_eq(a8, -128);
-    ck_assert_int_eq(hl_op_apply(HL_OP_PROD, HL_BASIC_U16, &a16, &b16, 1), 0);
+    ck_assert_int_eq(apply_op(HL_OP_PROD, HL_BASIC_U16, &a16, &b16, 1), 0);
     ck_assert_uint_eq(a16, 1);
-    ck_assert_int_eq(hl_op_apply(HL_OP_PROD, HL_BASIC_I64, &a64, &b64, 1), 0);
+    ck_assert_int_eq(apply_op(HL_OP_PROD, HL_BASIC_I64, &a64, &b64, 1), 0);
     ck_assert_int_eq(a64, -2);
 }
 END_TEST
@@ -30,8 +30,8 @@ START_TEST(order_is_signed_or_unsigned)
     int32_t a = -1, b = 1;
     uint32_t c = UINT32_MAX, d = 1;
 
-    hl_op_apply(HL_OP_MAX, HL_BASIC_I32, &a, &b, 1);
-    hl_op_apply(HL_OP_MAX, HL_BASIC_U32, &c, &d, 1);
+    apply_op(HL_OP_MAX, HL_BASIC_I32, &a, &b, 1);
+    apply_op(HL_OP_MAX, HL_BASIC_U32, &c, &d, 1);
     ck_assert_int_eq(a, 1);
     ck_assert_uint_eq(c, UINT32_MAX);
 }
@@ -42,9 +42,9 @@ START_TEST(logicals_are_0_or_1)
     int32_t a[4] = {0, 0, 5, 5}, b[4] = {0, 7, 0, 7}, want[4] = {0, 1, 1, 0};
     uint64_t c = 6, d = 3;
 
-    hl_op_apply(HL_OP_LXOR, HL_BASIC_I32, a, b, 4);
+    apply_op(HL_OP_LXOR, HL_BASIC_I32, a, b, 4);
     ck_assert_mem_eq(a, want, sizeof a);
-    hl_op_apply(HL_OP_LAND, HL_BASIC_L64, &c, &d, 1);
+    apply_op(HL_OP_LAND, HL_BASIC_L64, &c, &d, 1);
     ck_assert_uint_eq(c, 1);
 }
 END_TEST
@@ -54,9 +54,9 @@ START_TEST(complex_multiplies)
     double _Complex a = 1 + 2 * I, b = 3 - I;
     double _Complex want = a * b;
 
-    hl_op_apply(HL_OP_PROD, HL_BASIC_C64, &a, &b, 1);
+    apply_op(HL_OP_PROD, HL_BASIC_C64, &a, &b, 1);
     ck_assert(a == want);
-    ck_assert_int_eq(hl_op_apply(HL_OP_MAX, HL_BASIC_C64, &a, &b, 1), HL_ERR_OP);
+    ck_assert_int_eq(apply_op(HL_OP_MAX, HL_BASIC_C64, &a, &b, 1), HL_ERR_OP);
 }
 END_TEST
 
@@ -67,7 +67,7 @@ START_TEST(equal_values_keep_the_smaller_index)
         int index;
     } a[3] = {{1.0, 7}, {2.0, 1}, {3.0, 5}}, b[3] = {{1.0, 3}, {1.0, 9}, {4.0, 0}};
 
-    hl_op_apply(HL_OP_MINLOC, HL_BASIC_DOUBLE_INT, a, b, 3);
+    apply_op(HL_OP_MINLOC, HL_BASIC_DOUBLE_INT, a, b, 3);
     ck_assert_int_eq(a[0].index, 3);
     ck_assert_int_eq(a[1].index, 9);
     ck_assert_int_eq(a[2].index, 5);
@@ -81,7 +81,7 @@ START_TEST(neither_side_need_be_aligned)
 
     memcpy(a + 3, &x, sizeof x);
     memcpy(b + 5, &y, sizeof y);
-    hl_op_apply(HL_OP_SUM, HL_BASIC_F64, a + 3, b + 5, 1);
+    apply_op(HL_OP_SUM, HL_BASIC_F64, a + 3, b + 5, 1);
     memcpy(&z, a + 3, sizeof z);
     ck_assert(z == 3.75);
 }
@@ -120,22 +120,22 @@ START_TEST(half_precision_is_computed_with)
 {
     enum { ONE = 0x3c00, TWO = 0x4000, THREE = 0x4200, SIX = 0x4600, MINUS = 0x8000 };
     uint16_t a[] = {TWO, ONE | MINUS, 1}, b[] = {THREE, TWO, 1}, x[] = {ONE, TWO}, y[] = {TWO, THREE};
-    ck_assert_int_eq(hl_op_apply(HL_OP_PROD, HL_BASIC_F16, a, b, 3), 0);
+    ck_assert_int_eq(apply_op(HL_OP_PROD, HL_BASIC_F16, a, b, 3), 0);
     ck_assert_uint_eq(a[0], SIX);
     ck_assert_uint_eq(a[1], TWO | MINUS);
     ck_assert_uint_eq(a[2], 0);
-    ck_assert_int_eq(hl_op_apply(HL_OP_SUM, HL_BASIC_F16, a, b, 3), 0);
+    ck_assert_int_eq(apply_op(HL_OP_SUM, HL_BASIC_F16, a, b, 3), 0);
     ck_assert_uint_eq(a[0], 0x4880); /* 9 */
     ck_assert_uint_eq(a[1], 0);
     ck_assert_uint_eq(a[2], 1);
-    ck_assert_int_eq(hl_op_apply(HL_OP_MIN, HL_BASIC_F16, a, b, 3), 0);
+    ck_assert_int_eq(apply_op(HL_OP_MIN, HL_BASIC_F16, a, b, 3), 0);
     ck_assert_uint_eq(a[0], THREE);
-    ck_assert_int_eq(hl_op_apply(HL_OP_MAX, HL_BASIC_F16, a, b, 3), 0);
+    ck_assert_int_eq(apply_op(HL_OP_MAX, HL_BASIC_F16, a, b, 3), 0);
     ck_assert_uint_eq(a[1], TWO);
-    ck_assert_int_eq(hl_op_apply(HL_OP_PROD, HL_BASIC_C16, x, y, 1), 0); /* (1 + 2i)(2 + 3i) = -4 + 7i */
+    ck_assert_int_eq(apply_op(HL_OP_PROD, HL_BASIC_C16, x, y, 1), 0); /* (1 + 2i)(2 + 3i) = -4 + 7i */
     ck_assert_uint_eq(x[0], 0x4400 | MINUS);
     ck_assert_uint_eq(x[1], 0x4700);
-    ck_assert_int_eq(hl_op_apply(HL_OP_SUM, HL_BASIC_C16, x, y, 1), 0);
+    ck_assert_int_eq(apply_op(HL_OP_SUM, HL_BASIC_C16, x, y, 1), 0);
     ck_assert_uint_eq(x[0], TWO | MINUS);
     ck_assert_uint_eq(x[1], 0x4900); /* 10 */
 }
@@ -179,7 +179,7 @@ START_TEST(the_table_is_the_standards)
     for (int kind = 0; kind < HL_OP_KINDS; kind++) {
         for (int basic = 0; basic < HL_BASICS; basic++) {
             int want = allowed(kind, basic) ? 0 : HL_ERR_OP;
-            ck_assert_msg(hl_op_apply(kind, basic, a, b, 1) == want, "%s %s", hl_op_kind_name(kind),
+            ck_assert_msg(apply_op(kind, basic, a, b, 1) == want, "%s %s", hl_op_kind_name(kind),
                           hl_op_basic_name(basic));
         }
     }
@@ -196,9 +196,9 @@ START_TEST(replace_and_no_op_move_any_type)
         memset(a, 1, sizeof a);
         memset(b, 2, sizeof b);
         memcpy(before, a, sizeof a);
-        hl_op_apply(HL_OP_NO_OP, basic, a, b, 3);
+        apply_op(HL_OP_NO_OP, basic, a, b, 3);
         ck_assert_mem_eq(a, before, sizeof a);
-        hl_op_apply(HL_OP_REPLACE, basic, a, b, 3);
+        apply_op(HL_OP_REPLACE, basic, a, b, 3);
         ck_assert(are_elements(basic, a, b, before, 3));
         ck_assert_mem_eq(a + bytes, before + bytes, sizeof a - bytes);
     }

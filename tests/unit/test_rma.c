@@ -317,6 +317,8 @@ START_TEST(many_threads_use_one_window)
 }
 END_TEST
 
+#include "rma_dynamic.h"
+
 START_TEST(wrong_calls_are_errors)
 {
     long *base, value = 1;
@@ -430,6 +432,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, readers_never_miss_what_stays);
     tcase_add_test(t, layouts_are_walked_side_by_side);
     tcase_add_loop_test(t, many_threads_use_one_window, 0, 4);
+    tcase_add_test(t, a_region_that_goes_while_it_is_described_is_not_remembered);
     tcase_add_test(t, wrong_calls_are_errors);
     tcase_add_test(t, requests_tell_what_flushes_tell);
     tcase_add_test(t, a_hundred_thousand_ranks_cost_few_bytes);
