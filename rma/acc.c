@@ -25,14 +25,42 @@ struct acc_piece {
     bool by_record; /* the address that the provider gets does not tell the elements' alignment */
 };
 
+/* Fetches n pairs that have a hole between value and index. An answer is copied as one block, and the hole is
+ * the user's: so it goes to a buffer, and the call waits for it. */
+static int fetch_aside(struct hl_lane_message *msg, enum hl_basic basic, size_t n)
+{
+    char *result = msg->reply, *aside = malloc(msg->reply_cap);
+    struct hl_req *all = msg->req, r;
+    if (aside == NULL) {
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for a result of %zu bytes", msg->reply_cap);
+    }
+    hl_req_init_rma(&r, msg->peer);
+    msg->reply = aside;
+    msg->req = &r;
+    int rc = hl_lane_message(msg);
+    if (rc == 0) {
+        hl_req_wait(&r);
+        int failed = hl_req_finish(&r, MPI_STATUS_IGNORE); /* which the next flush tells as well */
+        if (failed == 0) {
+            hl_op_kernel(HL_OP_REPLACE, basic)(result, aside, n);
+        } else if (all != NULL) {
+            hl_req_fail(all, failed);
+        }
+    }
+    free(aside);
+    return rc;
+}
+
 /* Sends records, each of as many elements as one message takes; the answer of a fetch must fit as well. */
 static int acc_message(const struct acc_piece *p)
 {
     const struct hl_move *m = &p->acc->m;
     struct hl_win *w = m->win;
-    size_t ext = hl_op_extent(p->basic);
-    /* A result is copied as one block, which must not write the padding behind an element of the user's. */
-    bool single = p->result != NULL && hl_op_size(p->basic) != ext;
+    size_t ext = hl_op_extent(p->basic), size = hl_op_size(p->basic);
+    /* A result is copied as one block, which must not write the padding of the user's elements: neither that
+     * behind an element, nor that inside (hole). */
+    bool hole = p->result != NULL && size != hl_op_span(p->basic, 1);
+    bool single = p->result != NULL && size != ext && !hole;
     size_t room = single ? 1 : hl_lane_payload_max() / ext;
     bool operands = p->acc->op != HL_OP_NO_OP;
     int rc = 0;
@@ -55,7 +83,7 @@ static int acc_message(const struct acc_piece *p)
                                       .req = m->req,
                                       .ordered = !w->unordered,
                                       .order_key = hl_win_order_key(w, m->target)};
-        rc = hl_lane_message(&msg);
+        rc = hole ? fetch_aside(&msg, p->basic, k) : hl_lane_message(&msg);
     }
     return rc;
 }

@@ -8,6 +8,7 @@
  * bytes differently. */
 #include "partitioned.h"
 
+#include "deaths.h"
 #include "err.h"
 #include "flight.h"
 #include "inner.h"
@@ -53,6 +54,8 @@ struct psend {
     hl_aptr *sent;       /* struct hl_req * of each message. atomic: release by the sending thread */
 };
 
+enum part_state { PART_MISSING, PART_HERE, PART_LOST };
+
 struct precv {
     struct plan_side side;
     struct hl_recv recv; /* the receive of one message */
@@ -65,7 +68,7 @@ struct precv {
     struct hl_req **open;
     uint32_t *index; /* number of each open message */
     uint32_t n_open;
-    hl_a8 *arrived; /* atomic: for each message; release after its data */
+    hl_a8 *arrived; /* atomic: for each message, enum part_state; release after its data */
     hl_a8 moving;   /* atomic: a message's data are on their way, for the watchdog */
     char *aside;    /* packed data for layouts that are not one block */
 };
@@ -123,7 +126,6 @@ static void release_side(struct plan_side *x)
 static bool step_gone(struct hl_flight *f)
 {
     int err;
-
     return has_told(HL_CONTAINER_OF(f, struct plan_side, flight), &err);
 }
 
@@ -137,7 +139,6 @@ static void end_gone(struct hl_flight *f)
 static void drop_plan(struct hl_req *r)
 {
     struct plan_side *x = side_of(r);
-
     x->flight = (struct hl_flight){.step = step_gone, .end = end_gone};
     hl_flight_start(&x->flight);
 }
@@ -194,7 +195,6 @@ static void end_send(struct hl_flight *f)
 static int partitions_of(const struct psend *p, uint32_t message)
 {
     int left = p->side.partitions - (int)message * p->per_message;
-
     return left < p->per_message ? left : p->per_message;
 }
 
@@ -202,7 +202,6 @@ static int start_part_send(struct hl_req *r)
 {
     struct plan_side *x = side_of(r);
     struct psend *p = psend_of(x);
-
     p->left = 0;
     for (uint32_t k = 0; k < x->plan.messages; k++) {
         /* relaxed: the user orders other threads after the start. */
@@ -286,7 +285,6 @@ static void describe_part_send(const struct hl_req *r, struct hl_wait_desc *t)
 static void release_send(struct plan_side *x)
 {
     struct psend *p = psend_of(x);
-
     free(p->ready);
     free(p->missing);
     free(p->sent);
@@ -296,7 +294,6 @@ static void release_send(struct plan_side *x)
 static int tell_plan(struct psend *p, const struct hl_send *s)
 {
     struct hl_send plan = *s;
-
     plan.buf = &p->side.plan;
     plan.count = sizeof p->side.plan;
     plan.type = hl_type_of(MPI_PACKED);
@@ -373,7 +370,7 @@ static void learn(struct precv *p, int err)
         x->plan.messages = 0;
         p->err = err;
     }
-    /* release: the plan and this memory; pairs with the acquire in is_there. */
+    /* release: the plan and this memory; pairs with the acquire in look_at_part. */
     hl_a32_store_release(&p->known, 1);
 }
 
@@ -382,7 +379,6 @@ static int64_t piece(const struct precv *p, uint32_t k, int64_t *offset)
 {
     const struct plan *plan = &p->side.plan;
     int64_t end = k + 1 < plan->messages ? (k + 1) * plan->unit : plan->bytes;
-
     *offset = k * plan->unit < p->bytes ? k * plan->unit : p->bytes;
     return (end < p->bytes ? end : p->bytes) - *offset;
 }
@@ -390,7 +386,6 @@ static int64_t piece(const struct precv *p, uint32_t k, int64_t *offset)
 static void post_partitioned(struct precv *p)
 {
     struct plan_side *x = &p->side;
-
     p->posted = true;
     if (p->err != 0) {
         fail_side(x, p->err);
@@ -405,6 +400,7 @@ static void post_partitioned(struct precv *p)
         int err = hl_match_irecv(&hl_match_self, &r, &p->open[p->n_open]);
         if (err != 0) {
             fail_side(x, err);
+            hl_a8_store_release(&p->arrived[k], PART_LOST); /* release: the error; as in take_message */
             continue;
         }
         p->index[p->n_open++] = k;
@@ -416,14 +412,14 @@ static void take_message(struct precv *p, uint32_t k, int err)
 {
     struct plan_side *x = &p->side;
     int64_t offset, n = piece(p, k, &offset);
-
     if (err == 0 && p->aside != NULL) {
         err = hl_type_unpack(x->type, x->count * x->partitions, x->buf, offset, p->aside + offset, n);
     }
     if (err != 0) {
         fail_side(x, err);
     }
-    hl_a8_store_release(&p->arrived[k], 1); /* release: its data; pairs with the acquire in is_there */
+    /* release: its data, or the error; pairs with the acquire in look_at_part. */
+    hl_a8_store_release(&p->arrived[k], err == 0 ? PART_HERE : PART_LOST);
 }
 
 static bool step_recv(struct hl_flight *f)
@@ -464,7 +460,6 @@ static void end_recv(struct hl_flight *f)
     struct plan_side *x = HL_CONTAINER_OF(f, struct plan_side, flight);
     const struct precv *p = precv_of(x);
     struct hl_req *r = x->request;
-
     r->source = p->source;
     r->tag = p->tag;
     r->bytes = x->plan.bytes < p->bytes ? x->plan.bytes : p->bytes;
@@ -475,65 +470,70 @@ static int start_part_recv(struct hl_req *r)
 {
     struct plan_side *x = side_of(r);
     struct precv *p = precv_of(x);
-
     p->posted = false;
     /* relaxed: an earlier start's flight set it, and the user waited for its end. */
     if (hl_a32_load_relaxed(&p->known) != 0) {
         for (uint32_t k = 0; k < x->plan.messages; k++) {
-            hl_a8_store_relaxed(&p->arrived[k],
-                                0); /* relaxed: the user orders other threads after the start. */
+            /* relaxed: the user orders other threads after the start. */
+            hl_a8_store_relaxed(&p->arrived[k], PART_MISSING);
         }
     }
     x->flight = (struct hl_flight){.step = step_recv, .end = end_recv};
     return hl_flight_start(&x->flight);
 }
 
-/* True if all messages that hold bytes of the partition are here. */
-static bool is_there(const struct precv *p, int partition)
+/* What has become of the messages that hold bytes of the partition: one that is lost counts first. */
+static enum part_state look_at_part(const struct precv *p, int partition)
 {
     const struct plan *plan = &p->side.plan;
     int64_t part = p->bytes / p->side.partitions, from = partition * part;
-
     /* acquire: the plan; pairs with the release in learn. */
     if (hl_a32_load_acquire(&p->known) == 0) {
-        return false;
+        return PART_MISSING;
     }
+    enum part_state all = p->err == 0 ? PART_HERE : PART_LOST;
     uint32_t first = 0, end = plan->messages;
     if (end > 0 && part > 0 && plan->unit > 0 && from + part <= plan->bytes) {
         first = (uint32_t)(from / plan->unit);
         end = (uint32_t)((from + part - 1) / plan->unit) + 1;
     }
-    for (uint32_t k = first; k < end; k++) {
-        if (hl_a8_load_acquire(&p->arrived[k]) == 0) { /* acquire: pairs with take_message */
-            return false;
-        }
+    for (uint32_t k = first; k < end && all != PART_LOST; k++) {
+        uint8_t is = hl_a8_load_acquire(&p->arrived[k]); /* acquire: pairs with take_message */
+        all = is == PART_HERE ? all : (enum part_state)is;
     }
-    return true;
+    return all;
 }
 
 int hl_part_arrived(struct hl_req *r, int partition, bool *arrived)
 {
     const struct precv *p = precv_of(side_of(r));
-
     if (partition < 0 || partition >= p->side.partitions) {
         return hl_err_say(HL_ERR_ARG, "partition %d: the request has %d, counted from 0", partition,
                           p->side.partitions);
     }
-    *arrived = !hl_req_is_active(r) || hl_req_is_done(r) || is_there(p, partition);
-    if (!*arrived) {
+    enum part_state state = hl_req_is_active(r) ? look_at_part(p, partition) : PART_HERE;
+    if (state == PART_MISSING) {
         hl_prog_look();
-        *arrived = is_there(p, partition);
+        state = look_at_part(p, partition);
     }
-    return 0;
+    *arrived = state == PART_HERE;
+    if (state != PART_LOST) {
+        return 0;
+    }
+    /* relaxed: the acquire in look_at_part ordered it. */
+    int err = p->err != 0 ? p->err : (int)hl_a32_load_relaxed(&r->error);
+    return err == HL_ERR_PROC_ABORTED
+               ? hl_deaths_error(p->recv.src_world)
+               : hl_err_say(err, "partition %d of %d is lost: completing the request tells why", partition,
+                            p->side.partitions);
 }
 
 static void describe_part_recv(const struct hl_req *r, struct hl_wait_desc *t)
 {
     const struct precv *p = precv_of(side_of(r));
     int missing = 0;
-
     for (int i = 0; i < p->side.partitions; i++) {
-        missing += !is_there(p, i);
+        missing += look_at_part(p, i) != PART_HERE;
     }
     /* relaxed: may be old */
     hl_match_describe_message(t, r->ctx, p->source, p->tag, hl_a8_load_relaxed(&p->moving));
@@ -543,7 +543,6 @@ static void describe_part_recv(const struct hl_req *r, struct hl_wait_desc *t)
 static void release_recv(struct plan_side *x)
 {
     struct precv *p = precv_of(x);
-
     free(p->open);
     free(p->index);
     free(p->arrived);

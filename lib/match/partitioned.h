@@ -23,7 +23,8 @@ int hl_part_recv_init(const struct hl_recv *r, int partitions, struct hl_req **o
 int hl_part_ready(struct hl_req *r, int first, int last);
 
 /* Sets *arrived: whether that partition of a receive is there. If it is not, one pass of progress is made
- * first. Of an inactive request every partition is there. */
+ * first. Of an inactive request every partition is there. Returns the error of a message of the partition
+ * that has failed, as the completed request does; it will not arrive then. */
 int hl_part_arrived(struct hl_req *r, int partition, bool *arrived);
 
 #endif

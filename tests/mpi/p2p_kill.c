@@ -129,18 +129,48 @@ static void receive_again(void)
     MPI_Request_free(&req);
 }
 
-/* Each start fails, not the first alone. */
+/* A partition that will not come is told, and so is each start, not the first alone. */
+static void await_lost(MPI_Request req, int partition)
+{
+    int flag = 0;
+    for (told = 0; !told;) {
+        judge(MPI_Parrived(req, partition, &flag));
+        CHECK(!flag);
+    }
+    told = 0;
+}
+
 static void receive_parts(void)
 {
     static int parts[4];
     MPI_Request req;
     MPI_Precv_init(parts, 4, 1, MPI_INT, VICTIM, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &req);
     for (int i = 0; i < 2; i++) {
-        told = 0;
         judge(MPI_Start(&req));
+        await_lost(req, 3);
         judge(MPI_Wait(&req, MPI_STATUS_IGNORE));
         CHECK(told);
     }
+    MPI_Request_free(&req);
+}
+
+/* One partition has come. */
+static void receive_part(void)
+{
+    static int parts[4];
+    MPI_Request req;
+    int flag = 0;
+    MPI_Precv_init(parts, 4, 1, MPI_INT, VICTIM, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &req);
+    MPI_Start(&req);
+    while (!flag) {
+        CHECK_EQ(MPI_Parrived(req, 0, &flag), MPI_SUCCESS);
+    }
+    MPI_Send(NULL, 0, MPI_BYTE, VICTIM, 1, MPI_COMM_WORLD);
+    await_lost(req, 1);
+    CHECK_EQ(MPI_Parrived(req, 0, &flag), MPI_SUCCESS);
+    CHECK(flag && parts[0] == 1);
+    judge(MPI_Wait(&req, MPI_STATUS_IGNORE));
+    CHECK(told);
     MPI_Request_free(&req);
 }
 
@@ -197,6 +227,18 @@ static void iprobe_loop(void)
 static void just_die(void)
 {
     die(100);
+}
+
+/* One of its partitions has come. */
+static void die_in_parts(void)
+{
+    static int parts[4] = {1, 2, 3, 4};
+    MPI_Request req;
+    MPI_Psend_init(parts, 4, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_INFO_NULL, &req);
+    MPI_Start(&req);
+    MPI_Pready(0, req);
+    MPI_Recv(NULL, 0, MPI_BYTE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    die(0);
 }
 
 /* In the middle of a large message, coming or going. */
@@ -285,6 +327,7 @@ static const struct scene {
     ONE(sendrecv, just_die),
     ONE(receive_again, just_die),
     ONE(receive_parts, just_die),
+    ONE(receive_part, die_in_parts),
     ONE(wait_any, just_die),
     ONE(test_loop, just_die),
     ONE(probe, just_die),

@@ -10,13 +10,14 @@ enum { N = 3, GUARD = 0x5a };
     X(MPI_DOUBLE_INT, double, DOUBLE)                                                                        \
     X(MPI_LONG_INT, long, LONG)                                                                              \
     X(MPI_SHORT_INT, short, SHORT)                                                                           \
-    X(MPI_LONG_DOUBLE_INT, long double, LDOUBLE)
+    X(MPI_LONG_DOUBLE_INT, long double, LDOUBLE)                                                             \
+    X(MPI_FLOAT_INT, float, FLOAT)                                                                           \
+    X(MPI_2INT, int, 2INT)
 
 /* Where a pair's parts lie. */
 struct shape {
     MPI_Datatype type;
     size_t value, index, extent; /* bytes of the value, where the index is, bytes of a pair */
-    bool middle;                 /* are there bytes between the value and the index? */
 };
 
 #define X(handle, c, name)                                                                                   \
@@ -120,14 +121,10 @@ static void exchange(const struct kind *k)
     check_pairs(k, to, 10 * ((me + size - 1) % size), "Sendrecv");
 }
 
-/* Each rank updates its right neighbour's window, which ends with the last pair's index. */
-static void update(const struct kind *k)
+/* Each rank updates its right neighbour's window. */
+static void update(const struct kind *k, char *memory, MPI_Win win)
 {
-    static char memory[N * 64];
-    MPI_Win win;
     int right = (me + 1) % size, left = (me + size - 1) % size;
-    MPI_Win_create(memory, (MPI_Aint)((N - 1) * k->s.extent + k->s.index + sizeof(int)), 1, MPI_INFO_NULL,
-                   MPI_COMM_WORLD, &win);
     fill(k, memory, 2, GUARD);
     fill(k, from, 10 * me + 3, 0x11);
     fill(k, to, -5, GUARD);
@@ -140,15 +137,68 @@ static void update(const struct kind *k)
     MPI_Get_accumulate(from, N, k->s.type, to, N, k->s.type, right, 0, N, k->s.type, MPI_REPLACE, win);
     MPI_Win_fence(0, win);
     check_pairs(k, memory, 10 * left + 1, "Get_accumulate with MPI_REPLACE");
-    if (!k->s.middle) { /* results of others than the node's come as one block a pair */
-        check_pairs(k, to, 10 * me + 3, "the result of Get_accumulate");
-    }
-    memset(other, GUARD, sizeof other);
+    check_pairs(k, to, 10 * me + 3, "the result of Get_accumulate");
     fill(k, other, -5, GUARD);
     MPI_Win_fence(0, win);
     MPI_Get(other, N, k->s.type, right, 0, N, k->s.type, win);
-    MPI_Win_fence(0, win);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     check_pairs(k, other, 10 * me + 1, "Get");
+}
+
+/* Each rank fetches from its right neighbour's window, pair by pair, and into every second place. */
+static void fetch(const struct kind *k, char *memory, MPI_Win win)
+{
+    static char wide[2 * N * 64];
+    int right = (me + 1) % size, left = (me + size - 1) % size;
+    size_t extent = k->s.extent;
+    MPI_Datatype second;
+    MPI_Request request;
+    fill(k, memory, 2, GUARD);
+    fill(k, from, 10 * me + 1, 0x11);
+    fill(k, to, -5, GUARD);
+    MPI_Win_fence(0, win);
+    for (size_t i = 0; i < N; i++) {
+        MPI_Fetch_and_op(from + i * extent, to + i * extent, k->s.type, right, (MPI_Aint)(i * extent),
+                         MPI_MAXLOC, win);
+    }
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    check_pairs(k, memory, 10 * left + 1 > 2 ? 10 * left + 1 : 2, "Fetch_and_op with MPI_MAXLOC");
+    check_pairs(k, to, 2, "the result of Fetch_and_op");
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Type_vector(N, 1, 2, k->s.type, &second);
+    MPI_Type_commit(&second);
+    memset(wide, GUARD, sizeof wide);
+    MPI_Win_lock(MPI_LOCK_SHARED, right, 0, win);
+    MPI_Rget_accumulate(NULL, 0, k->s.type, wide, 1, second, right, 0, N, k->s.type, MPI_NO_OP, win,
+                        &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Win_unlock(right, win);
+    MPI_Type_free(&second);
+    memset(other, GUARD, sizeof other);
+    for (size_t i = 0; i < N; i++) {
+        memcpy(other + i * extent, wide + 2 * i * extent, extent);
+        memset(wide + 2 * i * extent, GUARD, extent);
+    }
+    check_pairs(k, other, 10 * me + 1 > 2 ? 10 * me + 1 : 2, "Rget_accumulate");
+    for (size_t b = 0; b < sizeof wide; b++) {
+        CHECK_EQ(wide[b], GUARD);
+    }
+}
+
+/* In memory of the rank's own, where the window ends with the last pair's index, and in memory of the window. */
+static void in_windows(const struct kind *k)
+{
+    static char memory[N * 64];
+    char *made;
+    MPI_Win win;
+    MPI_Win_create(memory, (MPI_Aint)((N - 1) * k->s.extent + k->s.index + sizeof(int)), 1, MPI_INFO_NULL,
+                   MPI_COMM_WORLD, &win);
+    update(k, memory, win);
+    fetch(k, memory, win);
+    MPI_Win_free(&win);
+    MPI_Win_allocate(sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &made, &win);
+    update(k, made, win);
+    fetch(k, made, win);
     MPI_Win_free(&win);
 }
 
@@ -156,8 +206,7 @@ int main(void)
 {
 #define X(handle, c, name)                                                                                   \
     {#handle,                                                                                                \
-     {handle, sizeof(c), offsetof(struct pair_##name, index), sizeof(struct pair_##name),                    \
-      offsetof(struct pair_##name, index) > sizeof(c)},                                                      \
+     {handle, sizeof(c), offsetof(struct pair_##name, index), sizeof(struct pair_##name)},                   \
      set_##name,                                                                                             \
      value_##name},
     const struct kind kinds[] = {PAIRS(X)};
@@ -166,7 +215,7 @@ int main(void)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         reduce(&kinds[i]);
         exchange(&kinds[i]);
-        update(&kinds[i]);
+        in_windows(&kinds[i]);
     }
     MPI_Finalize();
     if (me == 0) {

@@ -1,6 +1,6 @@
 /* Rank 1 of 3 dies while the others wait for it in an epoch by groups: they get an error that names it.
- * usage: mpiexec --keep-going -n 3 pscw_death wait|start|complete|given-up|late; each survivor prints "told", and
- * in scene "late" nothing is wrong: the one that dies has completed its epoch. */
+ * usage: mpiexec --keep-going -n 3 pscw_death wait|start|complete|given-up|late|post; each survivor prints "told",
+ * and in scene "late" nothing is wrong: the one that dies has completed its epoch. */
 #include "rma.h"
 
 #include <unistd.h>
@@ -17,10 +17,28 @@ static MPI_Group group_of(int a, int b)
     return group;
 }
 
+/* A post after the death begins all the same: the wait tells of it, and then nothing is open. */
+static int post_to_the_dead(int other)
+{
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Recv(NULL, 0, MPI_BYTE, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    int posted = MPI_Win_post(group_of(1, other), 0, win);
+    MPI_Win_start(group_of(other, -1), 0, win);
+    MPI_Win_complete(win);
+    int told = MPI_Win_wait(win), again = MPI_Win_post(group_of(other, -1), 0, win);
+    MPI_Win_start(group_of(other, -1), 0, win);
+    MPI_Win_complete(win);
+    int last = MPI_Win_wait(win);
+    return posted == MPI_SUCCESS && again == MPI_SUCCESS && last == MPI_SUCCESS ? told : MPI_ERR_OTHER;
+}
+
 /* The call whose error this rank waits for; `other` is the other survivor. */
 static int survive(const char *scene, int other)
 {
     static long value = 1;
+    if (strcmp(scene, "post") == 0) {
+        return post_to_the_dead(other);
+    }
     if (strcmp(scene, "wait") == 0) {
         MPI_Win_post(group_of(1, other), 0, win);
         MPI_Win_start(group_of(other, -1), 0, win);

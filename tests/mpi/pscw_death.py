@@ -10,7 +10,7 @@ import sys
 
 failed = 0
 for near in ("1", "0"):
-    for scene in ("wait", "start", "complete", "given-up", "late"):
+    for scene in ("wait", "start", "complete", "given-up", "late", "post"):
         for _ in range(3):
             done = subprocess.run([sys.argv[1], "--keep-going", "-n", "3", sys.argv[2], scene], text=True, timeout=90,
                                   env={**os.environ, "HOTLANE_NEAR": near}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
