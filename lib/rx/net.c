@@ -46,13 +46,6 @@ static size_t n_due;
 static uint64_t heartbeat; /* peers read it to see whether this rank lives */
 static uint64_t heartbeat_region;
 
-/* Reads of peers' heartbeats that are under way. */
-static struct heartbeat_read {
-    struct hl_rx_op op;
-    int rank;
-    uint64_t word, posted_ns; /* where it is read to; when it was posted, 0: the place is free */
-} heartbeat_reads[HL_RX_HEARTBEAT_READS];
-
 /* ---- messages in ---- */
 
 /* The sender of a message, learnt from its HELLO; NULL: it has said none, or there is no memory. */
@@ -295,19 +288,11 @@ static void take_net_message(const uint8_t *bytes, size_t len)
 
 /* ---- the queue ---- */
 
-static void end_heartbeat_read(struct heartbeat_read *f, bool lives)
-{
-    if (lives) {
-        hl_rx_doubts_heartbeat(f->rank, f->posted_ns);
-    }
-    f->posted_ns = 0;
-}
-
 /* A send or a read of ours has ended; NULL: the provider names none. */
 static void end_op(struct hl_rx_op *op, bool well)
 {
     if (op != NULL && op->what == HL_RX_READS) {
-        end_heartbeat_read(HL_CONTAINER_OF(op, struct heartbeat_read, op), well);
+        hl_rx_doubts_read(op, well);
     } else if (op != NULL) {
         hl_rx_sends_recycle(HL_CONTAINER_OF(op, struct hl_rx_outbound, op));
     }
@@ -398,33 +383,18 @@ static int insert_peer(int peer)
     return rc;
 }
 
-/* A place for a read of the rank's heartbeat; NULL: one is under way, or all places are taken. */
-static struct heartbeat_read *heartbeat_read_for(int rank)
-{
-    struct heartbeat_read *unused = NULL;
-    for (int i = 0; i < HL_RX_HEARTBEAT_READS; i++) {
-        if (heartbeat_reads[i].posted_ns != 0 && heartbeat_reads[i].rank == rank) {
-            return NULL;
-        }
-        unused = heartbeat_reads[i].posted_ns == 0 ? &heartbeat_reads[i] : unused;
-    }
-    return unused;
-}
-
-void hl_rx_net_read_heartbeat(int rank)
+bool hl_rx_net_read_heartbeat(int rank, uint64_t *word, struct hl_rx_op *op)
 {
     int rc;
-    struct heartbeat_read *f = heartbeat_read_for(rank);
-    const struct hl_rx_card *card = f != NULL ? hl_rx_card_of(rank, &rc) : NULL;
-    if (card == NULL || !spoken_to[rank] || (card->heartbeat_addr == 0 && card->heartbeat_key == 0)) {
-        return; /* without a connection the read says nothing: a stopped process makes no new one */
+    /* Without a connection the read says nothing: a stopped process makes no new one. */
+    const struct hl_rx_card *card = spoken_to != NULL && spoken_to[rank] ? hl_rx_card_of(rank, &rc) : NULL;
+    if (card == NULL || (card->heartbeat_addr == 0 && card->heartbeat_key == 0)) {
+        return false;
     }
-    struct iovec to = {&f->word, sizeof f->word};
-    f->op.what = HL_RX_READS;
-    f->rank = rank;
-    rc =
-        hl_fab_ep_read(&ep, peer_rx[rank] - 1, card->heartbeat_addr, card->heartbeat_key, to, &f->op.context);
-    f->posted_ns = rc == 0 ? hl_now_ns() : 0;
+    struct iovec to = {word, sizeof *word};
+    op->what = HL_RX_READS;
+    return hl_fab_ep_read(&ep, peer_rx[rank] - 1, card->heartbeat_addr, card->heartbeat_key, to,
+                          &op->context) == 0;
 }
 
 int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
@@ -565,7 +535,6 @@ void hl_rx_net_close(void)
     n_due = 0;
     hl_mr_close();
     hl_rx_close_ep(&ep);
-    memset(heartbeat_reads, 0, sizeof heartbeat_reads);
     hl_rx_sends_close();
     free(peer_rx);
     free(spoken_to);
