@@ -108,12 +108,14 @@ static void acknowledge(struct hl_rx_sender *s, unsigned lane, struct hl_rx_outb
 static void send_due_acks(void)
 {
     for (size_t i = 0; i < n_due; i++) {
-        struct hl_rx_sender *s = hl_rx_senders_get(&senders, due[i].rank, due[i].lane);
+        struct hl_rx_sender *s = hl_rx_senders_find(&senders, due[i].rank, due[i].lane);
         struct hl_rx_outbound *out = s != NULL && s->ack_due ? hl_rx_sends_new() : NULL;
         if (out != NULL) {
             out->len = sizeof(struct hl_wire_head);
             out->peer = due[i].rank;
             acknowledge(s, due[i].lane, out, 0);
+        } else if (s != NULL) {
+            s->ack_due = false; /* without memory: the lane's next message, or its ping, asks again */
         }
     }
     n_due = 0;

@@ -22,8 +22,11 @@ struct hl_rx_senders {
     size_t room, count; /* room is 0 or a power of two */
 };
 
-/* The sender's place, made if it is new; valid until the next call. NULL: no memory. */
+/* The sender's place, made if it is new; valid until the next call. NULL: no memory for a new one. */
 struct hl_rx_sender *hl_rx_senders_get(struct hl_rx_senders *s, int rank, unsigned lane);
+
+/* The sender's place, or NULL: it has none. Other places stay valid. */
+struct hl_rx_sender *hl_rx_senders_find(const struct hl_rx_senders *s, int rank, unsigned lane);
 
 void hl_rx_senders_free(struct hl_rx_senders *s);
 
