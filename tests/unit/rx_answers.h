@@ -112,10 +112,132 @@ START_TEST(senders_are_found_where_there_is_no_memory_for_more)
 }
 END_TEST
 
+/* How an answer gets lost. */
+enum { BY_ERROR, BY_REFUSAL, WAYS };
+
+/* Message `seq` arrives, and its answer does not. */
+static void lose_the_answer(int way, uint64_t seq)
+{
+    model.error = way == BY_ERROR ? 100 : 0; /* then it was posted, and is in the model's hands */
+    model.post_error = way == BY_REFUSAL ? -FI_ECONNREFUSED : 0;
+    arrived.deaf = true;
+    send_from_lane(0, seq, seq == 1, true);
+    poll_often();
+    ck_assert_int_eq(arrived.count, 0);
+    arrived.deaf = false;
+    model.error = 0;
+    model.post_error = 0;
+}
+
+/* A refusal is lost. The lane asks, hears of a loss, and says HELLO: before that nothing runs, since its
+ * acknowledgement would be that of the refused record, too. */
+START_TEST(a_refusal_that_is_lost_is_no_success)
+{
+    model.inject = 0;
+    open_answers(true);
+    lane_op = HL_WIRE_HANG;
+    lose_the_answer(_i, 1);
+    send_from_lane(0, 1, true, false);
+    must_come(HL_WIRE_LOST, 1, 0);
+    lane_op = HL_WIRE_NOTICE;
+    send_from_lane(0, 2, false, true);
+    must_come(HL_WIRE_LOST, 2, 0);
+    ck_assert_uint_eq(far.ran[0], 0);
+    far.ran[0] = 2;
+    send_from_lane(0, 3, true, true);
+    must_come(HL_WIRE_LOST, 1, 0); /* once more, if it knew of another loss only */
+    must_come(0, 3, 0);
+    send_from_lane(0, 4, false, true);
+    must_come(0, 4, 0);
+    ck_assert_uint_eq(far.ran[0], 4);
+    ck_assert_int_eq(arrived.count, 0);
+    hl_rx_net_close();
+}
+END_TEST
+
+/* An acknowledgement of one message is lost, which no other one stands for. What comes later runs. */
+START_TEST(an_acknowledgement_of_one_that_is_lost_is_told)
+{
+    model.inject = 0;
+    open_answers(false);
+    lose_the_answer(_i, 1);
+    send_from_lane(0, 1, true, false);
+    must_come(HL_WIRE_LOST, 1, 0);
+    send_from_lane(0, 2, false, true);
+    must_come(HL_WIRE_ONE, 2, 0);
+    send_from_lane(0, 2, true, false);
+    must_come(HL_WIRE_LOST, 1, 0);
+    send_from_lane(0, 3, true, true);
+    must_come(HL_WIRE_LOST, 1, 0);
+    must_come(HL_WIRE_ONE, 3, 0);
+    send_from_lane(0, 3, true, false);
+    must_come(HL_WIRE_ONE, 0, 0);
+    ck_assert_uint_eq(far.ran[0], 3);
+    hl_rx_net_close();
+}
+END_TEST
+
+/* News of a loss that is lost itself is told again. */
+START_TEST(news_of_a_loss_are_not_lost)
+{
+    model.inject = 0;
+    open_answers(_i == 0);
+    lane_op = HL_WIRE_HANG;
+    lose_the_answer(BY_ERROR, 1);
+    lane_op = HL_WIRE_NOTICE;
+    far.ran[0] = 1;
+    model.error = 100;
+    arrived.deaf = true;
+    send_from_lane(0, 2, true, true); /* by chance the lane says HELLO, and does not know */
+    poll_often();
+    arrived.deaf = false;
+    model.error = 0;
+    send_from_lane(0, 2, true, false);
+    must_come(HL_WIRE_LOST, 2, 0);
+    hl_rx_net_close();
+}
+END_TEST
+
+/* The peer takes nothing for too long: an acknowledgement that waits behind the one that is given up does not
+ * leave either. */
+START_TEST(what_waits_behind_a_lost_answer_does_not_stand_for_it)
+{
+    model.inject = 0;
+    open_answers(true);
+    hl_conf.peer_timeout = 1;
+    model.post_error = -FI_EAGAIN;
+    lane_op = HL_WIRE_HANG;
+    send_from_lane(0, 1, true, true);
+    poll_often();
+    uint64_t begin = hl_now_ns();
+    while (hl_now_ns() - begin < 700000000) {
+        nap();
+    }
+    lane_op = HL_WIRE_NOTICE;
+    far.ran[0] = 1;
+    send_from_lane(0, 2, false, true);
+    while (hl_now_ns() - begin < 1200000000) {
+        poll_often();
+        nap();
+    }
+    model.post_error = 0;
+    poll_often();
+    ck_assert_int_eq(arrived.count, 0);
+    ck_assert(!hl_rx_sends_wait());
+    send_from_lane(0, 2, true, false);
+    must_come(HL_WIRE_LOST, 2, 0);
+    hl_rx_net_close();
+}
+END_TEST
+
 static void add_answers(TCase *t)
 {
     tcase_add_test(t, an_acknowledgement_without_memory_is_asked_for);
     tcase_add_test(t, senders_are_found_where_there_is_no_memory_for_more);
+    tcase_add_loop_test(t, a_refusal_that_is_lost_is_no_success, 0, WAYS);
+    tcase_add_loop_test(t, an_acknowledgement_of_one_that_is_lost_is_told, 0, WAYS);
+    tcase_add_loop_test(t, news_of_a_loss_are_not_lost, 0, 2);
+    tcase_add_test(t, what_waits_behind_a_lost_answer_does_not_stand_for_it);
 }
 
 #endif
