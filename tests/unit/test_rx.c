@@ -455,6 +455,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, a_call_that_ends_is_not_missed);
     tcase_add_test(t, a_kick_writes_into_nothing_but_the_bell);
     tcase_add_test(t, a_receive_side_that_does_not_open_leaves_nothing);
+    tcase_add_test(t, a_process_that_holds_all_descriptors_and_needs_none_goes_on);
     suite_add_tcase(s, t);
     return s;
 }
