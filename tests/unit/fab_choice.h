@@ -263,6 +263,17 @@ START_TEST(who_fails_is_passed_over_and_fatal_when_named)
 }
 END_TEST
 
+START_TEST(a_queue_that_fails_is_no_reason_to_wait)
+{
+    model_name = "some-other";
+    model.queue_error = -FI_EOVERRUN;
+    ck_assert_int_eq(open_model("some-other"), HL_ERR_OTHER);
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "fails its opening test"));
+    ck_assert_ptr_null(strstr(hl_err_text(HL_ERR_OTHER), "HOTLANE_PEER_TIMEOUT"));
+    ck_assert_int_eq(model.objects, 0);
+}
+END_TEST
+
 START_TEST(who_completes_nothing_is_waited_for_as_long_as_peers)
 {
     model_name = "some-other";
@@ -442,6 +453,7 @@ static TCase *choice_case(void)
     tcase_add_test(t, what_the_tests_run_with_is_not_tried);
     tcase_add_loop_test(t, a_descriptor_that_does_not_speak_is_not_slept_on, 0, 2);
     tcase_add_test(t, who_fails_is_passed_over_and_fatal_when_named);
+    tcase_add_test(t, a_queue_that_fails_is_no_reason_to_wait);
     tcase_add_test(t, who_completes_nothing_is_waited_for_as_long_as_peers);
     tcase_add_test(t, a_card_that_is_not_used_is_one_line_with_the_fix);
     tcase_add_loop_test(t, only_tcp_listeners_are_called, 0, 3);

@@ -227,8 +227,8 @@ static ssize_t model_read(struct fid_cq *fid, void *buf, size_t count)
     struct fi_cq_msg_entry *out = buf;
     size_t n = 0;
     ep->down_reads -= ep->down_reads > 0;
-    if (ep->error_count > 0) {
-        return model_leave(ep, -FI_EAVAIL);
+    if (ep->error_count > 0 || model.queue_error != 0) {
+        return model_leave(ep, model.queue_error != 0 ? model.queue_error : -FI_EAVAIL);
     }
     bool idle = model.hold || model_chance(ep, model.idle);
     while (!idle && n < count && ep->error_count == 0) {

@@ -157,6 +157,24 @@ START_TEST(receives_that_are_refused_for_good_are_told)
 }
 END_TEST
 
+/* Its completions are lost, so nothing that is under way there would end. */
+START_TEST(a_queue_that_has_overrun_ends_the_job)
+{
+    struct hl_fab_ep ep;
+    struct fi_cq_msg_entry came;
+    ck_assert_int_eq(open_model("model"), 0);
+    ck_assert_int_eq(hl_fab_ep_open(HL_FAB_LANE, &ep), 0);
+    model.queue_error = -FI_EAGAIN;
+    ck_assert_int_eq(hl_fab_ep_completed(&ep, &came, 1), 0);
+    model.queue_error = -FI_EINTR;
+    ck_assert_int_eq(hl_fab_ep_completed(&ep, &came, 1), 0);
+    model.queue_error = -FI_EAVAIL;
+    ck_assert_int_eq(hl_fab_ep_completed(&ep, &came, 1), -1);
+    model.queue_error = -FI_EOVERRUN;
+    (void)hl_fab_ep_completed(&ep, &came, 1); /* does not return */
+}
+END_TEST
+
 START_TEST(a_provider_that_wants_local_registration_is_refused)
 {
     model_mr_mode = FI_MR_VIRT_ADDR | FI_MR_LOCAL;
@@ -195,6 +213,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, receives_that_find_no_room_wait_for_it);
     tcase_add_test(t, a_receive_that_failed_is_posted_again);
     tcase_add_exit_test(t, receives_that_are_refused_for_good_are_told, 1);
+    tcase_add_exit_test(t, a_queue_that_has_overrun_ends_the_job, 1);
     tcase_add_test(t, a_provider_that_wants_local_registration_is_refused);
     tcase_add_loop_test(t, a_provider_of_one_node_is_refused, 0, 2);
     tcase_add_test(t, an_unknown_provider_is_named_with_the_fix);
