@@ -459,10 +459,12 @@ int hl_rx_listen_fail(const struct hl_fab_ep *at, int rc)
                : hl_err_say(HL_ERR_NO_MEM, "no memory for receive buffers: %s", hl_err_text(HL_ERR_NO_MEM));
 }
 
-void hl_rx_close_ep(struct hl_fab_ep *of)
+bool hl_rx_close_ep(struct hl_fab_ep *of)
 {
     void *memory = of->receives;
-    hl_mem_buffer_give(hl_fab_ep_close(of) ? memory : NULL);
+    bool closed = hl_fab_ep_close(of);
+    hl_mem_buffer_give(closed ? memory : NULL);
+    return closed;
 }
 
 /* HL_ERR_OTHER when this host has only the loopback address (no cable, say): it leads other hosts to
@@ -538,7 +540,7 @@ void hl_rx_net_close(void)
     }
     n_due = 0;
     hl_mr_close();
-    hl_rx_close_ep(&ep);
+    (void)hl_rx_close_ep(&ep); /* what it sends is leaked, too: it is in no list (sends.c) */
     hl_rx_sends_close();
     free(peer_rx);
     free(spoken_to);
