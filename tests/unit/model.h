@@ -304,8 +304,9 @@ static int model_close(struct fid *fid)
         ep->cq->users -= ep->cq != NULL;
         return model_gone(ep, 0, &ep->domain->users);
     }
-    default:
-        return 0; /* the fabric */
+    default: /* the fabric */
+        model.busy += model.objects > 0;
+        return 0;
     }
 }
 
