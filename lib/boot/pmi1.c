@@ -391,10 +391,12 @@ static int pmi1_put(const char *key, const char *value)
     return rc;
 }
 
-static int pmi1_get(int rank, const char *key, char *value, size_t cap)
+static int pmi1_get(int rank, const char *key, char *value, size_t cap, bool waits)
 {
     (void)rank;
-    pthread_mutex_lock(&pmi.turn);
+    if ((waits ? pthread_mutex_lock : pthread_mutex_trylock)(&pmi.turn) != 0) {
+        return HL_ERR_AGAIN;
+    }
     int rc = ask("get_result", -1, "cmd=get kvsname=%s key=%s\n", pmi.kvs, key);
     if (!rc && is_refused()) {
         rc = HL_ERR_FOUND_NONE;
