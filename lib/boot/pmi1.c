@@ -25,7 +25,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { LINE = 2048, HANDSHAKE_MS = 20000 };
+enum { LINE = 2048 };
+
+int hl_pmi1_wait_ms = 20000;
 
 static struct {
     pthread_mutex_t turn; /* held for a question and its answer; guards all below but fd */
@@ -35,6 +37,7 @@ static struct {
     char kvs[256];        /* name of the key-value space */
     struct hl_pmi1_lines in;
     char question[LINE], answer[LINE]; /* the last ones; not on the stack, which may be small */
+    char late[32];                     /* cmd of an answer that was not waited for any longer; "": of none */
     bool gone;                         /* the launcher hung up */
     struct hl_notices notices;
     struct hl_wait_desc absent; /* ranks that are absent from the fence that waits; n 0: not told */
@@ -158,6 +161,17 @@ static bool keep_notice(const char *line)
     return true;
 }
 
+/* True when pmi.answer is the answer that came too late for its question: it comes before those to later
+ * ones, or never. */
+static bool is_late_answer(void)
+{
+    char cmd[sizeof pmi.late];
+    bool late =
+        pmi.late[0] && hl_pmi1_field(pmi.answer, "cmd", cmd, sizeof cmd) > 0 && strcmp(cmd, pmi.late) == 0;
+    pmi.late[0] = late ? 0 : pmi.late[0];
+    return late;
+}
+
 /* Copies the next line that is not a notice to pmi.answer. Returns 1, 0 when there is none yet, or the
  * error. */
 static int next_answer(void)
@@ -168,7 +182,7 @@ static int next_answer(void)
             pmi.gone = true;
             return hl_err_say(HL_ERR_OTHER, "the launcher's answer is not a line of PMI-1");
         }
-        if (!rc || !keep_notice(pmi.answer)) {
+        if (!rc || (!keep_notice(pmi.answer) && !is_late_answer())) {
             return rc;
         }
     }
@@ -219,6 +233,7 @@ static int await_answer(const char *want, int wait_ms, int also, void (*serve)(v
             rc = watch_fence(&hang);
         }
         if (!rc && hl_now_ns() > until) {
+            snprintf(pmi.late, sizeof pmi.late, "%s", want);
             rc = hl_err_say(HL_ERR_OTHER, "no answer from the launcher within %d s", wait_ms / 1000);
         }
         if (rc < 0) {
@@ -278,7 +293,7 @@ static int shake_hands(struct hl_boot_job *job)
 {
     const char *a = pmi.answer;
     char hex[40];
-    int rc = ask("response_to_init", HANDSHAKE_MS, "cmd=init pmi_version=1 pmi_subversion=1\n"), on = 0;
+    int rc = ask("response_to_init", hl_pmi1_wait_ms, "cmd=init pmi_version=1 pmi_subversion=1\n"), on = 0;
     if (rc) {
         return rc;
     }
@@ -286,7 +301,7 @@ static int shake_hands(struct hl_boot_job *job)
         return say_pmi_refused("init");
     }
     job->goes_on = hl_pmi1_number(a, "hotlane_goes_on", &on) && on != 0;
-    rc = ask("my_kvsname", HANDSHAKE_MS, "cmd=get_my_kvsname\n");
+    rc = ask("my_kvsname", hl_pmi1_wait_ms, "cmd=get_my_kvsname\n");
     if (rc) {
         return rc;
     }
@@ -296,7 +311,7 @@ static int shake_hands(struct hl_boot_job *job)
     if (!is_ours()) {
         return 0;
     }
-    rc = ask("get_result", HANDSHAKE_MS, "cmd=get kvsname=%s key=hotlane_secret\n", pmi.kvs);
+    rc = ask("get_result", hl_pmi1_wait_ms, "cmd=get kvsname=%s key=hotlane_secret\n", pmi.kvs);
     if (rc) {
         return rc;
     }
@@ -345,6 +360,7 @@ static int pmi1_init(hl_boot_env_fn *env, struct hl_boot_job *job)
     pthread_mutex_lock(&pmi.turn);
     pmi.fd = fd;
     pmi.in.have = 0;
+    pmi.late[0] = 0;
     pmi.gone = false;
     int rc = claim_socket(fd, job);
     rc = rc ? rc : shake_hands(job);
@@ -375,10 +391,12 @@ static int pmi1_put(const char *key, const char *value)
     return rc;
 }
 
-static int pmi1_get(int rank, const char *key, char *value, size_t cap)
+static int pmi1_get(int rank, const char *key, char *value, size_t cap, bool waits)
 {
     (void)rank;
-    pthread_mutex_lock(&pmi.turn);
+    if ((waits ? pthread_mutex_lock : pthread_mutex_trylock)(&pmi.turn) != 0) {
+        return HL_ERR_AGAIN;
+    }
     int rc = ask("get_result", -1, "cmd=get kvsname=%s key=%s\n", pmi.kvs, key);
     if (!rc && is_refused()) {
         rc = HL_ERR_FOUND_NONE;
@@ -422,7 +440,8 @@ static void pmi1_abort(int code)
 static int pmi1_appnum(int *out)
 {
     pthread_mutex_lock(&pmi.turn);
-    int rc = pmi.fd >= 0 && !pmi.gone ? ask("appnum", HANDSHAKE_MS, "cmd=get_appnum\n") : HL_ERR_FOUND_NONE;
+    int rc =
+        pmi.fd >= 0 && !pmi.gone ? ask("appnum", hl_pmi1_wait_ms, "cmd=get_appnum\n") : HL_ERR_FOUND_NONE;
     rc = rc || hl_pmi1_number(pmi.answer, "appnum", out) ? rc : HL_ERR_FOUND_NONE;
     pthread_mutex_unlock(&pmi.turn);
     return rc;
@@ -478,7 +497,7 @@ static int pmi1_again(void)
     pthread_mutex_lock(&pmi.turn);
     pmi.fd = pmi.left;
     int rc = claim_socket(pmi.fd, &job);
-    rc = rc ? rc : ask("response_to_init", HANDSHAKE_MS, "cmd=init pmi_version=1 pmi_subversion=1\n");
+    rc = rc ? rc : ask("response_to_init", hl_pmi1_wait_ms, "cmd=init pmi_version=1 pmi_subversion=1\n");
     if (!rc && is_refused()) {
         rc = say_pmi_refused("a rank that had left");
     }

@@ -6,6 +6,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* How long the launcher may take to answer in a handshake, or about MPI_APPNUM; tests make it shorter. */
+extern int hl_pmi1_wait_ms;
+
 /* Bytes received and not yet consumed. The user appends bytes; hl_pmi1_take removes them. */
 struct hl_pmi1_lines {
     size_t have;

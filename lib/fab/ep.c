@@ -239,11 +239,26 @@ void hl_fab_ep_post_refused(struct hl_fab_ep *ep)
     }
 }
 
+int hl_fab_ep_trouble(struct hl_fab_ep *ep, int rc)
+{
+    if (rc == -FI_EAVAIL || rc == -FI_EINTR) {
+        return rc == -FI_EAVAIL ? -1 : 0;
+    }
+    ep->broken = -rc;
+    if (hl_fab_is_open()) { /* else a provider is tried, which may be passed over */
+        hl_log(HL_LOG_ERROR,
+               "provider %s: a completion queue tells no more of what is under way: %s; the job ends",
+               hl_fab.provider, hl_fab_strerror(rc));
+        hl_job_abort(1);
+    }
+    return -1;
+}
+
 bool hl_fab_ep_error(struct hl_fab_ep *ep, struct fi_cq_err_entry *out)
 {
-    *out = (struct fi_cq_err_entry){0};
-    if (fi_cq_readerr(ep->cq, out, 0) != 1) {
-        return false;
+    *out = (struct fi_cq_err_entry){.err = ep->broken};
+    if (ep->broken != 0 || fi_cq_readerr(ep->cq, out, 0) != 1) {
+        return ep->broken != 0;
     }
     struct hl_fab_receive *r = hl_fab_ep_receive(ep, out->op_context);
     if (r != NULL) {

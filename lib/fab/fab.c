@@ -11,6 +11,7 @@
 #include "thread.h"
 #include "util.h"
 
+#include <link.h>
 #include <rdma/fi_errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -306,21 +307,56 @@ static void load_and_choose(void *result)
 }
 
 /* Signal handlers before libfabric was loaded. A provider may install its own while it loads (psm3 does, to
- * print stacks); these would replace the program's, and stay when libfabric is gone. */
+ * print stacks); these would replace the program's, and stay when libfabric is gone. Other threads of the
+ * program may set some meanwhile, which stay: only handlers are undone whose code came with libfabric. */
 static struct sigaction signals[NSIG];
+static size_t objects_before; /* loaded objects (the program and shared libraries); later ones come behind */
+
+/* A look at the loaded objects: how many there are, and which one holds which code. */
+struct object_look {
+    uintptr_t code[2];
+    size_t count, holder[2]; /* the number of the object with that code, from 1 on; 0: none has it */
+};
+
+static int look_at_object(struct dl_phdr_info *info, size_t size, void *arg)
+{
+    (void)size;
+    struct object_look *look = arg;
+    look->count++;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        uintptr_t first = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr;
+        for (int k = 0; k < 2 && info->dlpi_phdr[i].p_type == PT_LOAD; k++) {
+            bool inside = look->code[k] - first < info->dlpi_phdr[i].p_memsz;
+            look->holder[k] = inside ? look->count : look->holder[k];
+        }
+    }
+    return 0;
+}
 
 static void remember_signals(void)
 {
+    struct object_look look = {.count = 0};
+    dl_iterate_phdr(look_at_object, &look);
+    objects_before = look.count;
     for (int i = 1; i < NSIG; i++) {
         sigaction(i, NULL, &signals[i]);
     }
+}
+
+/* True for code of libfabric, or of a library that was loaded with it. */
+static bool came_with_libfabric(void (*code)(int))
+{
+    struct object_look look = {.code = {(uintptr_t)code, (uintptr_t)hl_fab_lib.getinfo}};
+    dl_iterate_phdr(look_at_object, &look);
+    return look.holder[0] != 0 && (look.holder[0] > objects_before || look.holder[0] == look.holder[1]);
 }
 
 static void restore_signals(void)
 {
     for (int i = 1; i < NSIG; i++) {
         struct sigaction now;
-        if (sigaction(i, NULL, &now) == 0 && now.sa_handler != signals[i].sa_handler) {
+        if (sigaction(i, NULL, &now) == 0 && now.sa_handler != signals[i].sa_handler &&
+            came_with_libfabric(now.sa_handler)) {
             sigaction(i, &signals[i], NULL);
         }
     }

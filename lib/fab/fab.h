@@ -94,6 +94,7 @@ struct hl_fab_ep {
     char *receives;                 /* NULL: none are posted */
     size_t receives_len;            /* bytes of all of them */
     struct hl_fab_receive *refused; /* receives that are to be posted again */
+    int broken;                     /* not 0: the error of a queue that gives no completions any more */
     int wait_fd; /* becomes readable when there is work; -1: the provider has none, or it is a lane's and not
                     known to cost nothing */
     uint8_t name[64]; /* the address that peers insert into their vectors */
@@ -183,20 +184,24 @@ enum hl_fab_refusal {
 /* The reason behind the result of a post, or of a registration; of one that succeeded: HL_FAB_NEVER. */
 enum hl_fab_refusal hl_fab_refused(int rc);
 
+/* A queue gave no completion, but this error: what hl_fab_ep_completed returns. */
+int hl_fab_ep_trouble(struct hl_fab_ep *ep, int rc) HL_COLD;
+
 /* Takes up to `n` completions and returns their number; -1: the next one is an error, which hl_fab_ep_error
- * takes. A thread that may use the endpoint. */
+ * takes. When the queue has overrun, or fails for good in another way, the job ends with a line: what is
+ * under way there would never end. A thread that may use the endpoint. */
 HL_INLINE int hl_fab_ep_completed(struct hl_fab_ep *ep, struct fi_cq_msg_entry *out, size_t n)
 {
     ssize_t got = fi_cq_read(ep->cq, out, n);
     if (HL_UNLIKELY(ep->refused != NULL)) {
         hl_fab_ep_post_refused(ep);
     }
-    return got >= 0 ? (int)got : got == -FI_EAVAIL ? -1 : 0;
+    return got >= 0 ? (int)got : got == -FI_EAGAIN ? 0 : hl_fab_ep_trouble(ep, (int)got);
 }
 
 /* Takes the next completion with an error; false: there is none. A receive that ended so is posted again:
- * then, as in errors that providers report without a context, out->op_context is NULL. A thread that may use
- * the endpoint. */
+ * then, as in errors that providers report without a context, out->op_context is NULL. In an opening test
+ * (prove.c) it has the error of a queue that fails for good. A thread that may use the endpoint. */
 bool hl_fab_ep_error(struct hl_fab_ep *ep, struct fi_cq_err_entry *out);
 
 /* Posts a read of a peer's memory; the completion has `context`. Returns 0, or the provider's error: nothing
@@ -268,6 +273,10 @@ int hl_fab_cards_exchange(int rc);
  * takes a lock and a round trip to the launcher, so do not hold a lease), and kept until the network closes.
  * HL_ERR_FOUND_NONE without a text: the peer has no such part. Any thread. */
 int hl_fab_card_get(int peer, enum hl_fab_part part, const void **data, size_t *len);
+
+/* The same for a thread that must not wait: HL_ERR_AGAIN without a text when the card is not here yet and
+ * cannot be fetched just now, since other threads or ranks use the launcher (hl_boot_try_get). */
+int hl_fab_card_try(int peer, enum hl_fab_part part, const void **data, size_t *len);
 
 /* ---- the provider's sockets ---- */
 

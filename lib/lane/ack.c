@@ -97,8 +97,9 @@ static void acknowledged_one(struct hl_lane *lane, struct hl_way *way, const str
     }
 }
 
-/* The peer got message number `message`, or a ping behind it, but not one before it. If the lane has seen a
- * loss since, that is no news: then only slots that the provider had not given back are still open. */
+/* The peer got message number `message`, or a ping behind it, but not one before it; or its answer is lost.
+ * If the lane has seen a loss since, that is no news: then only slots that the provider had not given back
+ * are still open. */
 static void missed(struct hl_lane *lane, struct hl_way *way, uint64_t message) HL_REQUIRES(lane->lease)
 {
     if (message > way->greeted_from) {

@@ -275,17 +275,14 @@ hl_a32 *hl_chain_error_of(const struct hl_chain *chain, uint32_t record)
     return i > 0 ? chain->errors[i - 1].word : NULL;
 }
 
-void hl_chain_free_all(struct hl_lane *lane)
+void hl_chain_free_all(struct hl_lane *lane, bool closed)
 {
     while (lane->unused != NULL) {
         struct hl_chain *next = lane->unused->next;
         hl_mem_buffer_give(lane->unused);
         lane->unused = next;
     }
-    for (size_t i = 0; i < HL_SLOTS; i++) {
-        /* The provider no longer uses it, unless the endpoint had to stay open (close_endpoint). */
-        if (!lane->slots[i].quarantined) {
-            hl_mem_buffer_give(lane->slots[i].chain);
-        }
+    for (size_t i = 0; i < HL_SLOTS && closed; i++) {
+        hl_mem_buffer_give(lane->slots[i].chain);
     }
 }

@@ -157,7 +157,8 @@ hl_a32 *hl_chain_error_of(const struct hl_chain *chain, uint32_t record);
 const void *hl_chain_me(void);
 /* Keeps the chain's buffer for the next chain of this lane. */
 void hl_chain_unuse(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(lane->lease);
-void hl_chain_free_all(struct hl_lane *lane) HL_NO_TSA;
+/* Gives all buffers back; if the endpoint is not closed, without those that the provider may use still. */
+void hl_chain_free_all(struct hl_lane *lane, bool closed) HL_NO_TSA;
 
 /* ---- post.c, issue.c ---- */
 enum hl_op_what { HL_ISSUE_WRITE, HL_ISSUE_READ, HL_ISSUE_ATOMIC, HL_ISSUE_MESSAGE };

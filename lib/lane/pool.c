@@ -100,9 +100,10 @@ static bool holds_dead(const struct hl_lane *lane) HL_NO_TSA
 
 /* Closes the endpoint, unless it still holds operations to dead ranks: then it is leaked, because libfabric
  * 1.17 crashes when an endpoint with open reads is closed. The memory of pings that do not come back is never
- * used again. */
-static void close_endpoint(struct hl_lane *lane) HL_NO_TSA
+ * used again. False: it stays open. */
+static bool close_endpoint(struct hl_lane *lane) HL_NO_TSA
 {
+    bool closed = false;
     if (lane->kept) {
         hl_prog_keeper_drop(lane->fab->wait_fd);
     }
@@ -113,9 +114,10 @@ static void close_endpoint(struct hl_lane *lane) HL_NO_TSA
         hl_log(HL_LOG_DEBUG, "lane %u stays open: the provider holds operations to ranks that have died",
                lane->index);
     } else {
-        hl_rx_close_ep(lane->fab);
+        closed = hl_rx_close_ep(lane->fab);
     }
     lane->ep = NULL;
+    return closed;
 }
 
 void hl_pool_close(struct hl_lane_pool *p) HL_NO_TSA
@@ -128,8 +130,7 @@ void hl_pool_close(struct hl_lane_pool *p) HL_NO_TSA
             continue;
         }
         if (lane->ep != NULL) { /* else its slots have never been cleared */
-            close_endpoint(lane);
-            hl_chain_free_all(lane);
+            hl_chain_free_all(lane, close_endpoint(lane));
         }
         hl_way_free_all(lane);
         hl_stat_lane_retire(&lane->stat);

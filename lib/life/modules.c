@@ -181,23 +181,19 @@ int hl_modules_open(bool threads)
     err = err != 0 ? err : hl_agreement_serve();
     watch_for_stops();
     err = err != 0 ? err : open_fabric();
+    err = err != 0 ? err : hl_comm_open();
     if (err != 0) {
         goto close_rx;
-    }
-    err = hl_comm_open();
-    if (err != 0) {
-        goto close_lanes;
     }
     hl_mem_buffer_started();
     hl_modules_tell_choices(threads);
     return 0;
 
-close_lanes:
-    hl_lane_close();
-close_rx:
+close_rx: /* in the order of hl_modules_close: ports and lanes stand on the fabric, which goes with rx */
     hl_stops_close();
-    hl_rx_stop();
     hl_match_close();
+    hl_lane_close();
+    hl_rx_stop();
 close_req:
     hl_req_close();
     return err;

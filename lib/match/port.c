@@ -153,10 +153,8 @@ void hl_net_close(struct hl_matcher *m)
     hl_rx_on_look(NULL, NULL);
     hl_bell_close(net);
     for (unsigned i = 0; i < net->n; i++) {
-        if (net->port[i].ep.ep != NULL) {
-            hl_rx_close_ep(&net->port[i].ep);
-        }
-        hl_mem_buffer_give(net->port[i].memory);
+        bool closed = net->port[i].ep.ep == NULL || hl_rx_close_ep(&net->port[i].ep);
+        hl_mem_buffer_give(closed ? net->port[i].memory : NULL); /* else the provider may use it still */
         for (int k = 0; net->port[i].segments != NULL && k < m->world_size; k++) {
             free(net->port[i].segments[k]);
         }

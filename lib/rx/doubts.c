@@ -11,6 +11,7 @@
 
 #include "alive.h"
 #include "inner.h"
+#include "sends.h"
 
 #include "conf.h"
 #include "job.h"
@@ -18,7 +19,7 @@
 
 #include <string.h>
 
-#define DOUBTS HL_RX_HEARTBEAT_READS /* most ranks that are in doubt at a time */
+#define DOUBTS 8 /* most ranks that are in doubt at a time, and most reads of heartbeats */
 
 struct doubt {
     struct hl_rx_question ask;
@@ -26,6 +27,13 @@ struct doubt {
     uint64_t next_read_ns; /* when its heartbeat is to be read again */
     uint64_t heartbeat_ns; /* when the last read of its heartbeat that came back was posted; 0: none */
 };
+
+/* Reads of heartbeats that are under way. */
+static struct heartbeat_read {
+    struct hl_rx_op op;
+    int rank;
+    uint64_t word, posted_ns; /* where it is read to; when it was posted, 0: the place is free */
+} heartbeat_reads[DOUBTS];
 
 static struct doubt doubts[DOUBTS];
 static hl_a32 doubted[DOUBTS]; /* atomic: 1 + a rank for which a thread waits, 0: none */
@@ -36,7 +44,7 @@ void hl_rx_doubt(int rank)
     struct hl_fab_host at;
     uint32_t free = 0, word = (uint32_t)rank + 1;
     if (rank == hl_job.rank || hl_job_node_of(rank) >= 0 || hl_rx_alive_host(rank, &at) ||
-        hl_rx_is_dead(rank)) {
+        hl_rx_is_dead(rank) || !hl_rx_may_ask(rank)) {
         return;
     }
     /* relaxed: a hint; nothing is read after it. */
@@ -81,6 +89,31 @@ void hl_rx_doubts_heartbeat(int rank, uint64_t asked_ns)
     struct doubt *d = open_doubt(rank);
     if (d != NULL) {
         d->heartbeat_ns = asked_ns;
+    }
+}
+
+void hl_rx_doubts_read(struct hl_rx_op *op, bool well)
+{
+    struct heartbeat_read *f = HL_CONTAINER_OF(op, struct heartbeat_read, op);
+    if (well) {
+        hl_rx_doubts_heartbeat(f->rank, f->posted_ns);
+    }
+    f->posted_ns = 0;
+}
+
+/* Reads the rank's heartbeat, unless that is under way, or all places are taken. */
+static void read_heartbeat(int rank)
+{
+    struct heartbeat_read *unused = NULL;
+    for (int i = 0; i < DOUBTS; i++) {
+        if (heartbeat_reads[i].posted_ns != 0 && heartbeat_reads[i].rank == rank) {
+            return;
+        }
+        unused = heartbeat_reads[i].posted_ns == 0 ? &heartbeat_reads[i] : unused;
+    }
+    if (unused != NULL && hl_rx_net_read_heartbeat(rank, &unused->word, &unused->op)) {
+        unused->rank = rank;
+        unused->posted_ns = hl_now_ns();
     }
 }
 
@@ -142,7 +175,7 @@ static void press_doubt(struct doubt *d, uint64_t now_ns)
     hl_rx_is_silent(q->rank, now_ns > signs_ns ? now_ns - signs_ns : 0);
     if (now_ns >= d->next_read_ns) {
         uint64_t begin_ns = hl_now_ns();
-        hl_rx_net_read_heartbeat(q->rank);
+        read_heartbeat(q->rank);
         d->next_read_ns = now_ns + HL_RX_REST * (hl_now_ns() - begin_ns);
     }
 }
@@ -164,6 +197,7 @@ void hl_rx_doubts_look(uint64_t now_ns, bool waiting)
 
 void hl_rx_doubts_close(void)
 {
+    memset(heartbeat_reads, 0, sizeof heartbeat_reads);
     memset(doubts, 0, sizeof doubts);
     memset(doubted, 0, sizeof doubted);
     looked_ns = 0;

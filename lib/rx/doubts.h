@@ -16,8 +16,12 @@ void hl_rx_doubts_look(uint64_t now_ns, bool waiting);
 /* The rank's receive thread has answered. */
 void hl_rx_doubts_heard(int rank);
 
-/* The rank's heartbeat was read; the read was posted at `asked_ns` (hl_rx_net_read_heartbeat). */
+/* The rank's heartbeat was read; the read was posted at `asked_ns`. */
 void hl_rx_doubts_heartbeat(int rank, uint64_t asked_ns);
+
+/* A read of a heartbeat (hl_rx_net_read_heartbeat) has ended, with an error unless `well`. */
+struct hl_rx_op;
+void hl_rx_doubts_read(struct hl_rx_op *op, bool well);
 
 /* True when the rank's heartbeat was read within HOTLANE_PEER_TIMEOUT. */
 bool hl_rx_doubts_lives(int rank);

@@ -3,14 +3,13 @@
  * A message that arrives is checked, its sender is found (or learnt from HELLO), and its records are handled
  * in order (unpack.c). Then an acknowledgement with the answers goes to the sender's lane; messages without
  * answers that came from one lane in one pass get one acknowledgement together. Where receives complete in
- * any order, a message waits for those before it (window.h), and each has an acknowledgement of its own.
+ * any order, unordered.c does that.
  * Messages that the provider cannot take now wait in a list, in order; the senders' credits bound its length.
  * All of this belongs to the receive thread, except that another thread runs hl_rx_net_open before. */
+#include "answers.h"
 #include "doubts.h"
 #include "inner.h"
 #include "links.h"
-#include "senders.h"
-#include "sends.h"
 
 #include "buffer.h"
 #include "err.h"
@@ -26,13 +25,11 @@
 #include <string.h>
 
 #define BUFFERS 64
-#define OLD "its number was handled before"
 
 #define PASS 16 /* most completions that are read at once */
 
 static struct hl_fab_ep ep;
 static struct hl_rx_senders senders;
-static struct hl_rx_window window; /* messages of lanes that came before their turn */
 /* [size] address of a peer's receive endpoint, plus 1; 0: not inserted. Only pages of peers in use are
  * touched. */
 static uint64_t *peer_rx;
@@ -46,43 +43,19 @@ static size_t n_due;
 static uint64_t heartbeat; /* peers read it to see whether this rank lives */
 static uint64_t heartbeat_region;
 
-/* Reads of peers' heartbeats that are under way. */
-static struct heartbeat_read {
-    struct hl_rx_op op;
-    int rank;
-    uint64_t word, posted_ns; /* where it is read to; when it was posted, 0: the place is free */
-} heartbeat_reads[HL_RX_HEARTBEAT_READS];
-
 /* ---- messages in ---- */
 
-/* The sender of a message, learnt from its HELLO; NULL: it has said none, or there is no memory. */
-static struct hl_rx_sender *sender_of(const struct hl_wire_head *head)
-{
-    struct hl_rx_sender *s = hl_rx_senders_get(&senders, (int)head->from, head->lane);
-    const struct hl_wire_hello *hello = hl_wire_hello_of(head);
-    if (s == NULL || hello == NULL) {
-        return s != NULL && s->known ? s : NULL;
-    }
-    /* A lane that has lost its connection says HELLO again, with the same address. */
-    if (!s->known && hl_fab_ep_insert(&ep, hello->name, (size_t)hello->len, &s->addr) == 0) {
-        s->known = true;
-    }
-    hl_fab_cloexec_request();
-    return s->known ? s : NULL;
-}
-
-static void drop_message(size_t len, const char *why)
+void hl_rx_answers_drop(size_t len, const char *why)
 {
     hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
     hl_log(HL_LOG_DEBUG, "message of %zu bytes dropped: %s", len, why);
 }
 
-/* A buffer for the answers to a lane's message; NULL: there is no memory, and the message was dropped. */
-static struct hl_rx_outbound *new_answer(const struct hl_wire_head *head, struct hl_rx_answers *a)
+struct hl_rx_outbound *hl_rx_answers_new(const struct hl_wire_head *head, struct hl_rx_answers *a)
 {
     struct hl_rx_outbound *out = hl_rx_sends_new();
     if (out == NULL) {
-        drop_message(head->len, "no memory for its answer");
+        hl_rx_answers_drop(head->len, "no memory for its answer");
         return NULL;
     }
     out->peer = (int)head->from;
@@ -90,8 +63,7 @@ static struct hl_rx_outbound *new_answer(const struct hl_wire_head *head, struct
     return out;
 }
 
-/* Sends the answers in `out`, if any, to a lane, with the fields of `ack` as head. */
-static void answer_lane(const struct hl_rx_sender *s, struct hl_rx_outbound *out, struct hl_wire_head ack)
+void hl_rx_answers_send(const struct hl_rx_sender *s, struct hl_rx_outbound *out, struct hl_wire_head ack)
 {
     ack.nonce = hl_job.nonce;
     ack.from = (uint32_t)hl_job.rank;
@@ -102,11 +74,102 @@ static void answer_lane(const struct hl_rx_sender *s, struct hl_rx_outbound *out
     hl_rx_sends_send(out);
 }
 
+/* ---- answers that are lost ----
+ *
+ * The provider reports that an answer has ended with an error, refuses it, or takes nothing for too long. The
+ * lane would ask for it without end, or take the next acknowledgement of all that came for its own. So the
+ * messages up to it count as lost: pings, and messages of an ordered stream, are answered so until the lane
+ * says HELLO. It says that after any loss, also before it has heard of this one, so it is told once more. */
+
+/* True for an answer that no later one replaces. */
+static bool is_needed(const struct hl_wire_head *head)
+{
+    return head->seq != 0 && (head->count > 0 || head->flags != 0); /* 0: to a ping, all is well */
+}
+
+void hl_rx_net_lost(const struct hl_rx_outbound *out)
+{
+    const struct hl_wire_head *head = (const void *)out->bytes;
+    struct hl_rx_sender *s =
+        head->kind == HL_WIRE_ACK ? hl_rx_senders_find(&senders, out->peer, head->lane) : NULL;
+    if (s == NULL || !is_needed(head)) {
+        return;
+    }
+    hl_log(HL_LOG_DEBUG, "the answer to message %llu of lane %u of rank %d is lost",
+           (unsigned long long)head->seq, head->lane, out->peer);
+    s->unanswered = head->seq > s->unanswered ? head->seq : s->unanswered;
+    if (hl_fab.ordered) {
+        s->known = s->ack_due = false; /* what comes is refused: an acknowledgement of it would cover all */
+    }
+}
+
+bool hl_rx_net_may_leave(const struct hl_rx_outbound *out)
+{
+    const struct hl_wire_head *head = (const void *)out->bytes;
+    bool covers = head->kind == HL_WIRE_ACK && head->flags == 0;
+    const struct hl_rx_sender *s = covers ? hl_rx_senders_find(&senders, out->peer, head->lane) : NULL;
+    return s == NULL || s->unanswered == 0;
+}
+
+bool hl_rx_answers_lost(const struct hl_rx_sender *s, const struct hl_wire_head *head, uint64_t seq)
+{
+    struct hl_rx_answers none;
+    struct hl_rx_outbound *out = hl_rx_answers_new(head, &none);
+    if (out != NULL) {
+        hl_rx_answers_send(s, out,
+                           (struct hl_wire_head){
+                               .seq = seq, .lane = head->lane, .flags = HL_WIRE_LOST, .len = sizeof *head});
+    }
+    return out != NULL;
+}
+
+void hl_rx_answers_anew(struct hl_rx_sender *s, const struct hl_wire_head *head)
+{
+    uint64_t seq = s->unanswered;
+    s->unanswered = 0;
+    s->known = true;
+    if (!hl_rx_answers_lost(s, head, seq)) {
+        s->unanswered = seq;
+        s->known = !hl_fab.ordered;
+    }
+}
+
+/* A message whose sender is not known, or must hear of a loss before. */
+static void refuse_message(const struct hl_wire_head *head)
+{
+    const struct hl_rx_sender *s = hl_rx_senders_find(&senders, (int)head->from, head->lane);
+    if (s != NULL && s->unanswered != 0) {
+        (void)hl_rx_answers_lost(s, head, head->seq);
+    } else {
+        hl_rx_answers_drop(head->len, "from a lane that said no HELLO");
+    }
+}
+
+struct hl_rx_sender *hl_rx_answers_sender(const struct hl_wire_head *head)
+{
+    struct hl_rx_sender *s = hl_rx_senders_get(&senders, (int)head->from, head->lane);
+    const struct hl_wire_hello *hello = hl_wire_hello_of(head);
+    if (s == NULL || hello == NULL) {
+        return s != NULL && s->known ? s : NULL;
+    }
+    /* A lane that has lost its connection says HELLO again, with the same address. */
+    if (!s->known && s->unanswered != 0 && head->count > 0) { /* pings say HELLO whatever they know */
+        hl_rx_answers_anew(s, head);
+    } else if (!s->known && s->unanswered == 0 &&
+               hl_fab_ep_insert(&ep, hello->name, (size_t)hello->len, &s->addr) == 0) {
+        s->known = true;
+    }
+    hl_fab_cloexec_request();
+    return s->known ? s : NULL;
+}
+
+/* ---- messages of lanes ---- */
+
 /* Sends `out` as acknowledgement of all messages that came from the lane. */
 static void acknowledge(struct hl_rx_sender *s, unsigned lane, struct hl_rx_outbound *out, uint32_t count)
 {
     s->ack_due = false;
-    answer_lane(
+    hl_rx_answers_send(
         s, out,
         (struct hl_wire_head){.seq = s->applied, .lane = (uint16_t)lane, .len = out->len, .count = count});
 }
@@ -115,12 +178,14 @@ static void acknowledge(struct hl_rx_sender *s, unsigned lane, struct hl_rx_outb
 static void send_due_acks(void)
 {
     for (size_t i = 0; i < n_due; i++) {
-        struct hl_rx_sender *s = hl_rx_senders_get(&senders, due[i].rank, due[i].lane);
+        struct hl_rx_sender *s = hl_rx_senders_find(&senders, due[i].rank, due[i].lane);
         struct hl_rx_outbound *out = s != NULL && s->ack_due ? hl_rx_sends_new() : NULL;
         if (out != NULL) {
             out->len = sizeof(struct hl_wire_head);
             out->peer = due[i].rank;
             acknowledge(s, due[i].lane, out, 0);
+        } else if (s != NULL) {
+            s->ack_due = false; /* without memory: the lane's next message, or its ping, asks again */
         }
     }
     n_due = 0;
@@ -153,79 +218,9 @@ static bool take_next_message(struct hl_rx_sender *s, const struct hl_wire_head 
         return true;
     }
     if (head->seq <= s->applied && holds) {
-        drop_message(head->len, OLD);
+        hl_rx_answers_drop(head->len, HL_RX_ANSWERS_OLD);
     }
     return head->seq <= s->applied;
-}
-
-/* ---- lanes whose messages come in any order ---- */
-
-/* Handles a message before which nothing is missing, and acknowledges it. False: there is no memory for
- * that. */
-static bool run_in_turn(struct hl_rx_sender *s, const struct hl_wire_head *head)
-{
-    struct hl_rx_answers a;
-    struct hl_rx_outbound *out = new_answer(head, &a);
-    if (out == NULL) {
-        return false;
-    }
-    s->applied = head->seq;
-    hl_rx_unpack(head, &a);
-    answer_lane(
-        s, out,
-        (struct hl_wire_head){
-            .seq = head->seq, .lane = head->lane, .flags = HL_WIRE_ONE, .len = a.len, .count = a.count});
-    return true;
-}
-
-/* Gives up messages that are lost. If a waiting message has HELLO, the lane knows of the loss, and its stream
- * goes on from there: true. Else all up to `seq` have failed. */
-static bool give_up_gap(struct hl_rx_sender *s, uint64_t stream, uint64_t seq)
-{
-    const struct hl_rx_parked *m = hl_rx_window_first(&window, stream);
-    while (m != NULL && hl_wire_hello_of((const void *)m->bytes) == NULL) {
-        m = m->next;
-    }
-    s->applied = m != NULL ? m->seq - 1 : seq;
-    return m != NULL;
-}
-
-/* Answers a ping: it says the number of the message before it, and asks whether that one came. */
-static void answer_ping(struct hl_rx_sender *s, uint64_t stream, const struct hl_wire_head *head)
-{
-    bool lost = hl_rx_window_probe(&window, stream, s->applied, head->seq, hl_now_ns()) &&
-                !give_up_gap(s, stream, head->seq);
-    struct hl_rx_answers none;
-    struct hl_rx_outbound *out = new_answer(head, &none);
-    if (out != NULL) {
-        answer_lane(s, out,
-                    (struct hl_wire_head){.seq = lost ? head->seq : 0,
-                                          .lane = head->lane,
-                                          .flags = lost ? HL_WIRE_LOST : HL_WIRE_ONE,
-                                          .len = sizeof *head});
-    }
-}
-
-static void take_unordered_message(const struct hl_wire_head *head)
-{
-    uint64_t stream = hl_rx_window_stream(head->from, head->lane);
-    struct hl_rx_sender *s = sender_of(head);
-    uint64_t applied =
-        s != NULL ? s->applied : 0; /* without a sender the message with HELLO is still to come */
-    struct hl_rx_parked *next;
-    if (head->count == 0 && s != NULL) {
-        answer_ping(s, stream, head);
-    } else if (head->count == 0 || head->seq <= applied) {
-        drop_message(head->len, head->count > 0 ? OLD : "a ping of nobody");
-    } else if (s == NULL || head->seq != applied + 1) {
-        hl_rx_window_park(&window, stream, head->seq, head, head->len);
-    } else {
-        (void)run_in_turn(s, head);
-    }
-    while (s != NULL && (next = hl_rx_window_take(&window, stream, s->applied + 1)) != NULL) {
-        (void)run_in_turn(s, (const void *)next->bytes);
-        free(next);
-    }
 }
 
 /* ---- any message ---- */
@@ -236,7 +231,7 @@ static void take_rx_message(const struct hl_wire_head *head, struct hl_rx_answer
     enum hl_rx_turn turn = hl_rx_streams_take(head);
     struct hl_rx_parked *next;
     if (turn == HL_RX_OLD) {
-        drop_message(head->len, OLD);
+        hl_rx_answers_drop(head->len, HL_RX_ANSWERS_OLD);
     } else if (turn == HL_RX_NEXT) {
         hl_rx_unpack(head, a);
         while ((next = hl_rx_streams_next((int)head->from)) != NULL) {
@@ -259,7 +254,7 @@ static void take_net_message(const uint8_t *bytes, size_t len)
     const char *wrong = hl_rx_check(bytes, len);
     struct hl_rx_answers a = {0};
     if (wrong != NULL || head->kind != HL_WIRE_DATA) {
-        drop_message(len, wrong != NULL ? wrong : "acknowledgement of nothing");
+        hl_rx_answers_drop(len, wrong != NULL ? wrong : "acknowledgement of nothing");
         return;
     }
     if (head->lane == HL_WIRE_RX) {
@@ -267,24 +262,25 @@ static void take_net_message(const uint8_t *bytes, size_t len)
         return;
     }
     if (HL_UNLIKELY(!hl_fab.ordered)) {
-        take_unordered_message(head);
+        hl_rx_unordered_take(head);
         return;
     }
-    struct hl_rx_sender *s = sender_of(head);
+    struct hl_rx_sender *s = hl_rx_answers_sender(head);
     if (s == NULL) {
-        drop_message(len, "from a lane that said no HELLO");
+        refuse_message(head);
         return;
     }
-    struct hl_rx_outbound *out = new_answer(head, &a);
+    struct hl_rx_outbound *out = hl_rx_answers_new(head, &a);
     if (out == NULL) {
         return;
     }
     bool lost = !take_next_message(s, head, &a);
     out->len = a.len;
     if (HL_UNLIKELY(lost)) {
-        answer_lane(s, out,
-                    (struct hl_wire_head){
-                        .seq = head->seq, .lane = head->lane, .flags = HL_WIRE_LOST, .len = sizeof *head});
+        hl_rx_answers_send(
+            s, out,
+            (struct hl_wire_head){
+                .seq = head->seq, .lane = head->lane, .flags = HL_WIRE_LOST, .len = sizeof *head});
     } else if (a.count > 0) {
         acknowledge(s, head->lane, out, a.count);
     } else {
@@ -295,21 +291,14 @@ static void take_net_message(const uint8_t *bytes, size_t len)
 
 /* ---- the queue ---- */
 
-static void end_heartbeat_read(struct heartbeat_read *f, bool lives)
-{
-    if (lives) {
-        hl_rx_doubts_heartbeat(f->rank, f->posted_ns);
-    }
-    f->posted_ns = 0;
-}
-
 /* A send or a read of ours has ended; NULL: the provider names none. */
 static void end_op(struct hl_rx_op *op, bool well)
 {
     if (op != NULL && op->what == HL_RX_READS) {
-        end_heartbeat_read(HL_CONTAINER_OF(op, struct heartbeat_read, op), well);
+        hl_rx_doubts_read(op, well);
     } else if (op != NULL) {
-        hl_rx_sends_recycle(HL_CONTAINER_OF(op, struct hl_rx_outbound, op));
+        struct hl_rx_outbound *out = HL_CONTAINER_OF(op, struct hl_rx_outbound, op);
+        well ? hl_rx_sends_recycle(out) : hl_rx_sends_lose(out);
     }
 }
 
@@ -370,11 +359,9 @@ int hl_rx_net_fd(void)
     return ep.wait_fd;
 }
 
-const struct hl_rx_card *hl_rx_card_of(int peer, int *rc)
+/* The card in `data`; NULL with the error in *rc when there is none, or it makes no sense. */
+static const struct hl_rx_card *check_rx_card(int peer, const void *data, size_t len, int *rc)
 {
-    const void *data;
-    size_t len;
-    *rc = hl_fab_card_get(peer, HL_FAB_PART_RX, &data, &len);
     if (*rc == 0 && len == sizeof(struct hl_rx_card)) {
         return data;
     }
@@ -386,10 +373,35 @@ const struct hl_rx_card *hl_rx_card_of(int peer, int *rc)
     return NULL;
 }
 
+const struct hl_rx_card *hl_rx_card_of(int peer, int *rc)
+{
+    const void *data = NULL;
+    size_t len = 0;
+    *rc = hl_fab_card_get(peer, HL_FAB_PART_RX, &data, &len);
+    return check_rx_card(peer, data, len, rc);
+}
+
+const struct hl_rx_card *hl_rx_card_now(int peer, int *rc)
+{
+    const void *data = NULL;
+    size_t len = 0;
+    *rc = hl_fab_card_try(peer, HL_FAB_PART_RX, &data, &len);
+    return check_rx_card(peer, data, len, rc);
+}
+
+bool hl_rx_may_ask(int peer)
+{
+    int rc = 0;
+    if (hl_job_node_of(peer) < 0) {
+        (void)hl_rx_card_now(peer, &rc);
+    }
+    return rc != HL_ERR_AGAIN;
+}
+
 static int insert_peer(int peer)
 {
     int rc;
-    const struct hl_rx_card *card = hl_rx_card_of(peer, &rc);
+    const struct hl_rx_card *card = hl_rx_card_now(peer, &rc);
     if (card != NULL) {
         fi_addr_t addr = FI_ADDR_NOTAVAIL;
         rc = hl_fab_ep_insert(&ep, card->name, card->name_len, &addr);
@@ -398,33 +410,18 @@ static int insert_peer(int peer)
     return rc;
 }
 
-/* A place for a read of the rank's heartbeat; NULL: one is under way, or all places are taken. */
-static struct heartbeat_read *heartbeat_read_for(int rank)
-{
-    struct heartbeat_read *unused = NULL;
-    for (int i = 0; i < HL_RX_HEARTBEAT_READS; i++) {
-        if (heartbeat_reads[i].posted_ns != 0 && heartbeat_reads[i].rank == rank) {
-            return NULL;
-        }
-        unused = heartbeat_reads[i].posted_ns == 0 ? &heartbeat_reads[i] : unused;
-    }
-    return unused;
-}
-
-void hl_rx_net_read_heartbeat(int rank)
+bool hl_rx_net_read_heartbeat(int rank, uint64_t *word, struct hl_rx_op *op)
 {
     int rc;
-    struct heartbeat_read *f = heartbeat_read_for(rank);
-    const struct hl_rx_card *card = f != NULL ? hl_rx_card_of(rank, &rc) : NULL;
-    if (card == NULL || !spoken_to[rank] || (card->heartbeat_addr == 0 && card->heartbeat_key == 0)) {
-        return; /* without a connection the read says nothing: a stopped process makes no new one */
+    /* Without a connection the read says nothing: a stopped process makes no new one. */
+    const struct hl_rx_card *card = spoken_to != NULL && spoken_to[rank] ? hl_rx_card_now(rank, &rc) : NULL;
+    if (card == NULL || (card->heartbeat_addr == 0 && card->heartbeat_key == 0)) {
+        return false;
     }
-    struct iovec to = {&f->word, sizeof f->word};
-    f->op.what = HL_RX_READS;
-    f->rank = rank;
-    rc =
-        hl_fab_ep_read(&ep, peer_rx[rank] - 1, card->heartbeat_addr, card->heartbeat_key, to, &f->op.context);
-    f->posted_ns = rc == 0 ? hl_now_ns() : 0;
+    struct iovec to = {word, sizeof *word};
+    op->what = HL_RX_READS;
+    return hl_fab_ep_read(&ep, peer_rx[rank] - 1, card->heartbeat_addr, card->heartbeat_key, to,
+                          &op->context) == 0;
 }
 
 int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
@@ -485,10 +482,12 @@ int hl_rx_listen_fail(const struct hl_fab_ep *at, int rc)
                : hl_err_say(HL_ERR_NO_MEM, "no memory for receive buffers: %s", hl_err_text(HL_ERR_NO_MEM));
 }
 
-void hl_rx_close_ep(struct hl_fab_ep *of)
+bool hl_rx_close_ep(struct hl_fab_ep *of)
 {
     void *memory = of->receives;
-    hl_mem_buffer_give(hl_fab_ep_close(of) ? memory : NULL);
+    bool closed = hl_fab_ep_close(of);
+    hl_mem_buffer_give(closed ? memory : NULL);
+    return closed;
 }
 
 /* HL_ERR_OTHER when this host has only the loopback address (no cable, say): it leads other hosts to
@@ -564,8 +563,7 @@ void hl_rx_net_close(void)
     }
     n_due = 0;
     hl_mr_close();
-    hl_rx_close_ep(&ep);
-    memset(heartbeat_reads, 0, sizeof heartbeat_reads);
+    (void)hl_rx_close_ep(&ep); /* what it sends is leaked, too: it is in no list (sends.c) */
     hl_rx_sends_close();
     free(peer_rx);
     free(spoken_to);
@@ -573,7 +571,7 @@ void hl_rx_net_close(void)
     spoken_to = NULL;
     peer_rx = NULL;
     hl_rx_senders_free(&senders);
-    hl_rx_window_free(&window);
+    hl_rx_unordered_close();
 }
 
 const char *hl_rx_provider(void)

@@ -2,6 +2,7 @@
  * notices and the descriptors of modules above. */
 #include "alive.h"
 #include "inner.h"
+#include "sends.h"
 
 #include "boot.h"
 #include "err.h"
@@ -451,7 +452,7 @@ static void look_at_limits(struct wakes *w)
         return;
     }
     w->limits_ns = now;
-    bool waits = hl_rx_out_waits() || hl_rx_net_waits() ||
+    bool waits = hl_rx_out_waits() || hl_rx_sends_wait() ||
                  hl_a32_load_relaxed(&connecting) != 0; /* relaxed: a hint that callers repeat. */
     hl_a32_store_relaxed(&connecting, 0);               /* relaxed: a hint that callers repeat. */
     const char *lack = hl_fab_lack(hl_rx.bell, waits);

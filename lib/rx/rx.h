@@ -34,8 +34,9 @@ int hl_rx_listen(struct hl_fab_ep *ep, size_t count);
 /* Says why hl_rx_listen has failed with `rc`: HL_ERR_NO_MEM or HL_ERR_OTHER. */
 int hl_rx_listen_fail(const struct hl_fab_ep *ep, int rc);
 
-/* Closes the endpoint and gives that memory back. */
-void hl_rx_close_ep(struct hl_fab_ep *ep);
+/* Closes the endpoint and gives that memory back. False: the endpoint stays open, and the memory is leaked,
+ * as the caller must leak what it has lent to the provider there. */
+bool hl_rx_close_ep(struct hl_fab_ep *ep);
 
 /* Checks a message that came in a receive. Returns NULL, or words for what is wrong. */
 const char *hl_rx_check(const void *bytes, size_t len);

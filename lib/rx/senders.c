@@ -32,12 +32,24 @@ static bool grow_senders(struct hl_rx_senders *s)
     return true;
 }
 
+static uint64_t key_of_sender(int rank, unsigned lane)
+{
+    return ((uint64_t)(unsigned)rank << 16 | (lane & 0xffffu)) + 1;
+}
+
+struct hl_rx_sender *hl_rx_senders_find(const struct hl_rx_senders *s, int rank, unsigned lane)
+{
+    struct hl_rx_sender *place =
+        s->room > 0 ? sender_place(s->places, s->room, key_of_sender(rank, lane)) : NULL;
+    return place != NULL && place->key != 0 ? place : NULL;
+}
+
 struct hl_rx_sender *hl_rx_senders_get(struct hl_rx_senders *s, int rank, unsigned lane)
 {
-    if (2 * s->count >= s->room && !grow_senders(s)) {
-        return NULL;
+    if (2 * s->count >= s->room && !grow_senders(s) && s->count + 1 >= s->room) {
+        return hl_rx_senders_find(s, rank, lane); /* the last free place ends searches */
     }
-    uint64_t key = ((uint64_t)(unsigned)rank << 16 | (lane & 0xffffu)) + 1;
+    uint64_t key = key_of_sender(rank, lane);
     struct hl_rx_sender *place = sender_place(s->places, s->room, key);
     if (place->key == 0) {
         place->key = key;

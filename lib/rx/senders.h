@@ -12,8 +12,10 @@ struct hl_rx_sender {
     uint64_t key;     /* 0: the place is free */
     fi_addr_t addr;   /* where its acknowledgements go; valid when known */
     uint64_t applied; /* number of the last message that was handled */
-    bool ack_due;     /* a message came since the last acknowledgement */
-    bool known;       /* HELLO was seen */
+    /* not 0: the answer to the message of this number is lost, and the lane may not know it (net.c) */
+    uint64_t unanswered;
+    bool ack_due; /* a message came since the last acknowledgement */
+    bool known;   /* HELLO was seen; false again while an answer of an ordered stream is lost */
 };
 
 /* All zero: empty. */
@@ -22,8 +24,11 @@ struct hl_rx_senders {
     size_t room, count; /* room is 0 or a power of two */
 };
 
-/* The sender's place, made if it is new; valid until the next call. NULL: no memory. */
+/* The sender's place, made if it is new; valid until the next call. NULL: no memory for a new one. */
 struct hl_rx_sender *hl_rx_senders_get(struct hl_rx_senders *s, int rank, unsigned lane);
+
+/* The sender's place, or NULL: it has none. Other places stay valid. */
+struct hl_rx_sender *hl_rx_senders_find(const struct hl_rx_senders *s, int rank, unsigned lane);
 
 void hl_rx_senders_free(struct hl_rx_senders *s);
 

@@ -43,6 +43,12 @@ void hl_rx_sends_recycle(struct hl_rx_outbound *out)
     unused = out;
 }
 
+void hl_rx_sends_lose(struct hl_rx_outbound *out)
+{
+    hl_rx_net_lost(out);
+    hl_rx_sends_recycle(out);
+}
+
 /* Turns the provider's result into 0, HL_ERR_AGAIN or HL_ERR_OTHER. Without a descriptor for the connection
  * the message waits; look_at_limits ends the job if that lasts. */
 static int judge_send(int rc)
@@ -73,7 +79,7 @@ void hl_rx_sends_send(struct hl_rx_outbound *out)
         waiting_end = &out->next;
         hl_stat_rank_add(HL_STAT_RANK_rx_queued, 1);
     } else if (rc != 0) {
-        hl_rx_sends_recycle(out); /* the peer is gone; on its side it has an error of its own */
+        hl_rx_sends_lose(out); /* the peer is gone, and has an error of its own, or will be told if it asks */
     }
 }
 
@@ -86,8 +92,8 @@ int hl_rx_sends_again(void)
         struct hl_rx_outbound *out = *at;
         struct hl_rx_outbound *next = out->next;
         bool skip = hl_rx_stuck_has(&stuck, out->to);
-        bool dead = hl_rx_is_dead(out->peer);
-        int rc = dead ? HL_ERR_PROC_ABORTED : skip ? HL_ERR_AGAIN : hl_rx_sends_post(out);
+        bool drops = hl_rx_is_dead(out->peer) || !hl_rx_net_may_leave(out);
+        int rc = drops ? HL_ERR_PROC_ABORTED : skip ? HL_ERR_AGAIN : hl_rx_sends_post(out);
         if (rc == HL_ERR_AGAIN && !hl_rx_gives_up(out->peer, now - out->since_ns)) {
             if (!skip && !hl_rx_stuck_note(&stuck, out->to)) {
                 break;
@@ -100,7 +106,7 @@ int hl_rx_sends_again(void)
             waiting_end = at;
         }
         if (rc != 0) {
-            hl_rx_sends_recycle(out);
+            hl_rx_sends_lose(out);
         }
         moved++;
     }

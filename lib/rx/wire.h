@@ -25,7 +25,7 @@ enum hl_wire_kind { HL_WIRE_DATA = 1, HL_WIRE_ACK, HL_WIRE_KINDS };
 
 enum hl_wire_flag {
     HL_WIRE_HELLO = 1, /* struct hl_wire_hello follows the head */
-    HL_WIRE_LOST = 2,  /* ACK: message `seq` came, but messages before it are lost */
+    HL_WIRE_LOST = 2,  /* ACK: message `seq` came, but messages before it, or answers up to its, are lost */
     HL_WIRE_ONE = 4,   /* ACK: acknowledges message `seq` alone (0: a ping), with all of its answers */
     HL_WIRE_FLAGS = 7,
 };

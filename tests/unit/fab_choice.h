@@ -8,6 +8,7 @@
 #include "fab_lib.h"
 #include "links.h"
 #include "model.h"
+#include "model_stubborn.h"
 #include "nic.h"
 #include "unit.h"
 
@@ -263,6 +264,29 @@ START_TEST(who_fails_is_passed_over_and_fatal_when_named)
 }
 END_TEST
 
+START_TEST(buffers_of_an_endpoint_that_does_not_close_are_kept)
+{
+    model_name = "some-other";
+    model.error = 100;
+    model_be_stubborn();
+    ck_assert_int_eq(open_model("some-other"), HL_ERR_OTHER);
+    void *receive = model_eps->older->recvs[0].buf; /* the receiving endpoint was opened first */
+    must_be_kept(receive, 2 * hl_fab.eager, malloc);
+    memset(receive, 0xee, hl_fab.eager);
+}
+END_TEST
+
+START_TEST(a_queue_that_fails_is_no_reason_to_wait)
+{
+    model_name = "some-other";
+    model.queue_error = -FI_EOVERRUN;
+    ck_assert_int_eq(open_model("some-other"), HL_ERR_OTHER);
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "fails its opening test"));
+    ck_assert_ptr_null(strstr(hl_err_text(HL_ERR_OTHER), "HOTLANE_PEER_TIMEOUT"));
+    ck_assert_int_eq(model.objects, 0);
+}
+END_TEST
+
 START_TEST(who_completes_nothing_is_waited_for_as_long_as_peers)
 {
     model_name = "some-other";
@@ -442,6 +466,8 @@ static TCase *choice_case(void)
     tcase_add_test(t, what_the_tests_run_with_is_not_tried);
     tcase_add_loop_test(t, a_descriptor_that_does_not_speak_is_not_slept_on, 0, 2);
     tcase_add_test(t, who_fails_is_passed_over_and_fatal_when_named);
+    tcase_add_test(t, buffers_of_an_endpoint_that_does_not_close_are_kept);
+    tcase_add_test(t, a_queue_that_fails_is_no_reason_to_wait);
     tcase_add_test(t, who_completes_nothing_is_waited_for_as_long_as_peers);
     tcase_add_test(t, a_card_that_is_not_used_is_one_line_with_the_fix);
     tcase_add_loop_test(t, only_tcp_listeners_are_called, 0, 3);

@@ -228,8 +228,8 @@ static ssize_t model_read(struct fid_cq *fid, void *buf, size_t count)
     struct fi_cq_msg_entry *out = buf;
     size_t n = 0;
     ep->down_reads -= ep->down_reads > 0;
-    if (ep->error_count > 0) {
-        return model_leave(ep, -FI_EAVAIL);
+    if (ep->error_count > 0 || model.queue_error != 0) {
+        return model_leave(ep, model.queue_error != 0 ? model.queue_error : -FI_EAVAIL);
     }
     bool idle = model.hold || model_chance(ep, model.idle);
     while (!idle && n < count && ep->error_count == 0) {
@@ -305,8 +305,9 @@ static int model_close(struct fid *fid)
         ep->cq->users -= ep->cq != NULL;
         return model_gone(ep, 0, &ep->domain->users);
     }
-    default:
-        return 0; /* the fabric */
+    default: /* the fabric */
+        model.busy += model.objects > 0;
+        return 0;
     }
 }
 

@@ -25,6 +25,7 @@ static struct {
     unsigned recv_again;                /* percent of receives that find no room */
     int recv_error;                     /* that every posted receive has, but 0 */
     unsigned idle;                      /* percent of reads of a queue that complete nothing */
+    int queue_error;                    /* that every read of a queue has, but 0 */
     int fail_open;                      /* the n-th opening from now fails; 0: none */
     int post_error;                     /* that every post has, but 0 */
     hl_a64 refusals;                    /* of posts, for model.again */

@@ -2,9 +2,15 @@
 #ifndef RX_KICK_H
 #define RX_KICK_H
 
+#include "alive.h"
+#include "boot.h"
+#include "conf.h"
+#include "fab_lib.h"
 #include "inner.h"
 #include "job.h"
+#include "model.h"
 #include "unit.h"
+#include "util.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -51,6 +57,35 @@ START_TEST(a_receive_side_that_does_not_open_leaves_nothing)
     ck_assert_int_eq(dup(STDOUT_FILENO), next);
     hl_rx_stop();
     ck_assert_int_eq(fcntl(next, F_GETFD), 0);
+    free(board);
+}
+END_TEST
+
+/* Without a descriptor to sleep on the queue is read every millisecond: that is no wait for a connection. */
+START_TEST(a_process_that_holds_all_descriptors_and_needs_none_goes_on)
+{
+    struct rlimit old, none;
+    void *board = calloc((size_t)hl_job.node_size, sizeof(struct hl_rx_ring));
+    model.waits = MODEL_NO_WAIT;
+    hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
+    ck_assert_int_eq(hl_conf_load(), 0);
+    hl_conf.provider = "model";
+    ck_assert_int_eq(hl_boot_open(), 0); /* a job of one rank */
+    ck_assert_int_eq(hl_rx_open(board), 0);
+    ck_assert_int_eq(hl_rx_network(), 0);
+    int next = dup(STDOUT_FILENO); /* the lowest free number */
+    close(next);
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &old), 0);
+    none = (struct rlimit){(rlim_t)next, old.rlim_max};
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+    while (dup(STDOUT_FILENO) >= 0) { /* the thread may have had one for a moment */
+    }
+    for (uint64_t begin = hl_now_ns(); hl_now_ns() - begin < 6 * HL_RX_SECOND_NS;) {
+        usleep(10000); /* the thread looks once a second, and ends the job after a few looks in vain */
+    }
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
+    hl_rx_stop();
+    ck_assert_int_eq(model.objects, 0);
     free(board);
 }
 END_TEST

@@ -194,6 +194,8 @@ static void acknowledgement_in(uint64_t name, const void *bytes, size_t len)
     }
 }
 
+static uint8_t lane_op = HL_WIRE_NOTICE; /* what the records of lanes are; others than this one are refused */
+
 /* Without records: a ping behind message `seq`. */
 static void send_from_lane(unsigned lane, uint64_t seq, bool hello, bool records)
 {
@@ -205,7 +207,7 @@ static void send_from_lane(unsigned lane, uint64_t seq, bool hello, bool records
     uint64_t name = 2 * MODEL_NAMES + lane;
     uint8_t out[sizeof m];
     size_t len = sizeof m.head;
-    m.rec = (struct hl_wire_rec){.op = HL_WIRE_NOTICE, .aux = seq, .index = lane};
+    m.rec = (struct hl_wire_rec){.op = lane_op, .aux = seq, .index = lane};
     memcpy(m.hello.name, &name, sizeof name);
     if (hello) {
         memcpy(out + len, &m.hello, sizeof m.hello);

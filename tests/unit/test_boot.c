@@ -515,6 +515,7 @@ static void add_pmix(TCase *tc)
 }
 #endif
 #include "boot_kvs_cache.h"
+#include "boot_launcher.h"
 #include "boot_meeting.h"
 #include "boot_strangers.h"
 
@@ -547,6 +548,7 @@ static Suite *make_suite(void)
     tcase_add_test(tc, last_words_are_read_before_the_launcher_hears_of_the_end);
     add_pmix(tc);
     add_kvs_cache(tc);
+    add_launcher(tc);
     tcase_add_test(tc, nobody_leaves_descriptors_here);
     tcase_add_test(tc, strangers_take_no_place_in_the_queue);
     tcase_add_test(tc, other_users_are_not_heard);

@@ -8,6 +8,7 @@
 #include "fab_lib.h"
 
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -158,6 +159,68 @@ START_TEST(receives_that_are_refused_for_good_are_told)
 }
 END_TEST
 
+/* Its completions are lost, so nothing that is under way there would end. */
+START_TEST(a_queue_that_has_overrun_ends_the_job)
+{
+    struct hl_fab_ep ep;
+    struct fi_cq_msg_entry came;
+    ck_assert_int_eq(open_model("model"), 0);
+    ck_assert_int_eq(hl_fab_ep_open(HL_FAB_LANE, &ep), 0);
+    model.queue_error = -FI_EAGAIN;
+    ck_assert_int_eq(hl_fab_ep_completed(&ep, &came, 1), 0);
+    model.queue_error = -FI_EINTR;
+    ck_assert_int_eq(hl_fab_ep_completed(&ep, &came, 1), 0);
+    model.queue_error = -FI_EAVAIL;
+    ck_assert_int_eq(hl_fab_ep_completed(&ep, &came, 1), -1);
+    model.queue_error = -FI_EOVERRUN;
+    (void)hl_fab_ep_completed(&ep, &came, 1); /* does not return */
+}
+END_TEST
+
+static void (*programs_handler)(int);
+
+static void providers_handler(int number)
+{
+    (void)number;
+}
+
+/* Called while libfabric chooses, whose code this counts for: a provider catches a signal, and another thread
+ * of the program two others. */
+static int set_handlers(uint32_t version, const char *node, const char *service, uint64_t flags,
+                        const struct fi_info *hints, struct fi_info **out)
+{
+    signal(SIGUSR1, providers_handler);
+    signal(SIGUSR2, programs_handler);
+    signal(SIGPIPE, SIG_IGN);
+    return model_getinfo(version, node, service, flags, hints, out);
+}
+
+static void *handler_of(int number)
+{
+    struct sigaction now;
+    void *handler;
+    ck_assert_int_eq(sigaction(number, NULL, &now), 0);
+    memcpy(&handler, &now.sa_handler, sizeof handler);
+    return handler;
+}
+
+START_TEST(handlers_of_libfabric_go_and_those_of_the_program_stay)
+{
+    void *elsewhere = dlsym(RTLD_DEFAULT, "exit"); /* code that was there before libfabric */
+    memcpy(&programs_handler, &elsewhere, sizeof elsewhere);
+    void *before = handler_of(SIGUSR1);
+    ck_assert_int_eq(hl_conf_load(), 0);
+    hl_conf.provider = "model";
+    hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
+    hl_fab_lib.getinfo = set_handlers;
+    ck_assert_int_eq(hl_fab_open(), 0);
+    ck_assert_ptr_eq(handler_of(SIGUSR1), before);
+    ck_assert_ptr_eq(handler_of(SIGUSR2), elsewhere);
+    ck_assert(signal(SIGPIPE, SIG_DFL) == SIG_IGN);
+    hl_fab_close();
+}
+END_TEST
+
 START_TEST(a_provider_that_wants_local_registration_is_refused)
 {
     model_mr_mode = FI_MR_VIRT_ADDR | FI_MR_LOCAL;
@@ -196,6 +259,8 @@ static Suite *make_suite(void)
     tcase_add_test(t, receives_that_find_no_room_wait_for_it);
     tcase_add_test(t, a_receive_that_failed_is_posted_again);
     tcase_add_exit_test(t, receives_that_are_refused_for_good_are_told, 1);
+    tcase_add_exit_test(t, a_queue_that_has_overrun_ends_the_job, 1);
+    tcase_add_test(t, handlers_of_libfabric_go_and_those_of_the_program_stay);
     tcase_add_test(t, a_provider_that_wants_local_registration_is_refused);
     tcase_add_loop_test(t, a_provider_of_one_node_is_refused, 0, 2);
     tcase_add_test(t, an_unknown_provider_is_named_with_the_fix);

@@ -1,11 +1,15 @@
 /* life: opened once for many users, closed with the last; a forked child is told so. */
 #include "unit.h"
 
+#include "boot.h"
 #include "comm.h"
+#include "conf.h"
 #include "err.h"
+#include "fab_lib.h"
 #include "job.h"
 #include "life.h"
 #include "match.h"
+#include "model.h"
 #include "prog.h"
 #include "type.h"
 
@@ -123,6 +127,27 @@ START_TEST(a_failing_row_undoes_the_start)
 }
 END_TEST
 
+/* Everything is open when the other rank's card is missed. */
+START_TEST(a_network_that_fails_late_is_closed_in_order)
+{
+    uint64_t machine = 0;
+    int provided = -1;
+    hl_fab_lib = (struct hl_fab_lib)MODEL_LIB;
+    setenv("HOTLANE_PROVIDER", "model", 1);
+    ck_assert_int_eq(hl_conf_load(), 0);
+    ck_assert_int_eq(hl_boot_open(), 0);
+    hl_job.rank = 1; /* which says that it is on another machine, and then no more */
+    ck_assert_int_eq(hl_boot_put("hl-machine-1", &machine, sizeof machine), 0);
+    hl_job.rank = 0;
+    hl_job.size = 2;
+    ck_assert_int_eq(hl_life_open(HL_LIFE_MPI, MPI_THREAD_SINGLE, &provided), HL_ERR_OTHER);
+    ck_assert_ptr_nonnull(strstr(hl_err_text(HL_ERR_OTHER), "rank 1 has published no network address"));
+    ck_assert_uint_gt(model_numbers, MODEL_NAMES + 1); /* ports were open, too */
+    ck_assert_int_eq(model.objects, 0);
+    ck_assert_int_eq(model.busy, 0);
+}
+END_TEST
+
 START_TEST(a_forked_child_is_told)
 {
     int provided = -1;
@@ -202,6 +227,7 @@ static Suite *make_suite(void)
     tcase_add_test(c, one_user_opens_and_closes);
     tcase_add_test(c, the_last_user_closes);
     tcase_add_test(c, a_failing_row_undoes_the_start);
+    tcase_add_test(c, a_network_that_fails_late_is_closed_in_order);
     tcase_add_test(c, a_forked_child_is_told);
     tcase_add_test(c, two_threads_on_the_one_cpu_they_may_use_are_a_crowd);
     suite_add_tcase(s, c);

@@ -5,11 +5,12 @@
 #include "port.h"
 #include "unit.h"
 
+#include "buffer.h"
 #include "conf.h"
 #include "err.h"
 #include "fab_lib.h"
 #include "job.h"
-#include "model.h"
+#include "model_stubborn.h"
 
 #include <string.h>
 #include <sys/wait.h>
@@ -80,6 +81,23 @@ static void close_net(void)
     hl_req_close();
     ck_assert_int_eq(model.objects, 0);
 }
+
+START_TEST(buffers_of_ports_that_do_not_close_are_kept)
+{
+    const void *memory[PORTS];
+    open_net(false);
+    size_t bytes = HL_PORT_TX * hl_round_up(sizeof(struct hl_port_buf) + m.net->max, 64);
+    for (int i = 0; i < PORTS; i++) {
+        memory[i] = m.net->port[i].memory;
+    }
+    model_be_stubborn();
+    hl_prog_unregister(hl_matcher_poll, &m);
+    hl_net_close(&m);
+    for (int i = 0; i < PORTS; i++) {
+        must_be_kept(memory[i], bytes, hl_mem_buffer_take);
+    }
+}
+END_TEST
 
 static unsigned char byte_of(uint64_t number, size_t at)
 {
@@ -252,6 +270,7 @@ static Suite *make_suite(void)
     TCase *t = tcase_create("match_far");
     tcase_set_timeout(t, 100);
     tcase_add_loop_test(t, messages_keep_their_order, 0, 2);
+    tcase_add_test(t, buffers_of_ports_that_do_not_close_are_kept);
     tcase_add_test(t, a_count_that_overtakes_is_no_loss);
     tcase_add_loop_test(t, a_message_that_stays_away_ends_the_job, 0, 2);
     tcase_add_loop_test(t, the_dead_lose_nothing, 0, 2);

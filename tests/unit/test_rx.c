@@ -9,6 +9,7 @@
 #include "job.h"
 #include "model.h"
 #include "mr.h"
+#include "rx_answers.h"
 #include "rx_doubts.h"
 #include "rx_kick.h"
 #include "rx_ring.h"
@@ -440,6 +441,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, senders_are_kept_apart);
     add_streams(t);
     add_window(t);
+    add_answers(t);
     add_doubts(t);
     tcase_add_test(t, chains_do_what_they_say_within_their_region);
     tcase_add_test(t, odd_atomics_are_refused);
@@ -453,6 +455,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, a_call_that_ends_is_not_missed);
     tcase_add_test(t, a_kick_writes_into_nothing_but_the_bell);
     tcase_add_test(t, a_receive_side_that_does_not_open_leaves_nothing);
+    tcase_add_test(t, a_process_that_holds_all_descriptors_and_needs_none_goes_on);
     suite_add_tcase(s, t);
     return s;
 }

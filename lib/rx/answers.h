@@ -1,0 +1,40 @@
+/* Inside the module: senders of lanes' messages, and what is answered to them (net.c; unordered.c where
+ * messages come in any order). All calls are for the receive thread. */
+#ifndef HL_RX_ANSWERS_H
+#define HL_RX_ANSWERS_H
+
+#include "inner.h"
+#include "senders.h"
+#include "sends.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define HL_RX_ANSWERS_OLD "its number was handled before"
+
+/* Counts a message that is dropped; `why`: words for the log. */
+void hl_rx_answers_drop(size_t len, const char *why);
+
+/* The sender of a message, learnt from its HELLO; NULL: it has said none, must say it again, or there is no
+ * memory. */
+struct hl_rx_sender *hl_rx_answers_sender(const struct hl_wire_head *head);
+
+/* A buffer for the answers to a lane's message; NULL: there is no memory, and the message was dropped. */
+struct hl_rx_outbound *hl_rx_answers_new(const struct hl_wire_head *head, struct hl_rx_answers *a);
+
+/* Sends the answers in `out`, if any, to a lane, with the fields of `ack` as head. */
+void hl_rx_answers_send(const struct hl_rx_sender *s, struct hl_rx_outbound *out, struct hl_wire_head ack);
+
+/* Tells a lane that all its messages up to number `seq` count as lost. False: there is no memory for that. */
+bool hl_rx_answers_lost(const struct hl_rx_sender *s, const struct hl_wire_head *head, uint64_t seq);
+
+/* A lane of which an answer is lost has said HELLO in this message: its stream begins anew. If it did not
+ * know of the loss yet, it hears of it before the message is acknowledged. */
+void hl_rx_answers_anew(struct hl_rx_sender *s, const struct hl_wire_head *head);
+
+/* ---- unordered.c ---- */
+void hl_rx_unordered_take(const struct hl_wire_head *head); /* handles a checked message of a lane */
+void hl_rx_unordered_close(void);
+
+#endif
