@@ -58,7 +58,7 @@ static int agree_secret(void)
         rc = method->fence(-1, NULL, NULL);
     }
     if (!rc) {
-        rc = method->get(0, "hl-secret", hex, sizeof hex);
+        rc = method->get(0, "hl-secret", hex, sizeof hex, true);
     }
     if (rc) {
         return rc == HL_ERR_FOUND_NONE
@@ -135,14 +135,15 @@ int hl_boot_put(const char *key, const void *data, size_t len)
 }
 
 /* Gets one piece of a value. */
-static int get_piece(int rank, const char *name, char *piece, size_t cap)
+static int get_piece(int rank, const char *name, char *piece, size_t cap, bool waits)
 {
-    hl_stat_rank_add(HL_STAT_RANK_launcher_gets, 1);
-    return method->get(rank, name, piece, cap);
+    int rc = method->get(rank, name, piece, cap, waits);
+    hl_stat_rank_add(HL_STAT_RANK_launcher_gets, rc != HL_ERR_AGAIN);
+    return rc;
 }
 
 /* Gets all pieces as *text, which the caller frees; *data_len: bytes of the value, by the first piece. */
-static int get_text(int rank, const char *key, char **text, size_t *data_len)
+static int get_text(int rank, const char *key, char **text, size_t *data_len, bool waits)
 {
     char name[KEY];
     size_t most = method->value_max, text_len = 0;
@@ -150,7 +151,7 @@ static int get_text(int rank, const char *key, char **text, size_t *data_len)
     int rc = t ? piece_key(name, rank, key, 0)
                : hl_err_say(HL_ERR_NO_MEM, "no memory for the value of key %s", key);
     if (!rc) {
-        rc = get_piece(rank, name, t, most + 1);
+        rc = get_piece(rank, name, t, most + 1, waits);
     }
     if (!rc && hl_boot_code_look(t, &text_len, data_len)) {
         rc = hl_err_say(HL_ERR_OTHER, "the value of %s was changed on its way", name);
@@ -163,7 +164,7 @@ static int get_text(int rank, const char *key, char **text, size_t *data_len)
     for (size_t at = most, i = 1; !rc && at < text_len; at += most, i++) {
         rc = piece_key(name, rank, key, i);
         if (!rc) {
-            rc = get_piece(rank, name, t + at, hl_min_size(most, text_len - at) + 1);
+            rc = get_piece(rank, name, t + at, hl_min_size(most, text_len - at) + 1, waits);
         }
         if (rc == HL_ERR_FOUND_NONE) {
             rc = hl_err_say(HL_ERR_OTHER, "the value of %s is missing", name);
@@ -177,12 +178,12 @@ static int get_text(int rank, const char *key, char **text, size_t *data_len)
     return 0;
 }
 
-/* hl_boot_get without the cache. */
-static int ask_launcher(int rank, const char *key, void *data, size_t cap, size_t *len)
+/* Gets a value without the cache. `waits`: see boot_method.h. */
+static int get_value(int rank, const char *key, void *data, size_t cap, size_t *len, bool waits)
 {
     char *text = NULL;
     size_t data_len = 0;
-    int rc = get_text(rank, key, &text, &data_len);
+    int rc = get_text(rank, key, &text, &data_len, waits);
     if (rc) {
         return rc;
     }
@@ -199,9 +200,24 @@ static int ask_launcher(int rank, const char *key, void *data, size_t cap, size_
     return rc;
 }
 
+static int ask_launcher(int rank, const char *key, void *data, size_t cap, size_t *len)
+{
+    return get_value(rank, key, data, cap, len, true);
+}
+
+static int ask_free_launcher(int rank, const char *key, void *data, size_t cap, size_t *len)
+{
+    return get_value(rank, key, data, cap, len, false);
+}
+
 int hl_boot_get(int rank, const char *key, void *data, size_t cap, size_t *len)
 {
     return hl_kvs_cache_get(&hl_boot_kvs, rank, key, data, cap, len, ask_launcher);
+}
+
+int hl_boot_try_get(int rank, const char *key, void *data, size_t cap, size_t *len)
+{
+    return hl_kvs_cache_try(&hl_boot_kvs, rank, key, data, cap, len, ask_free_launcher);
 }
 
 int hl_boot_fence(void)

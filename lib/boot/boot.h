@@ -50,6 +50,10 @@ int hl_boot_put(const char *key, const void *data, size_t len);
  * the length needed), HL_ERR_OTHER, HL_ERR_NO_MEM. */
 int hl_boot_get(int rank, const char *key, void *data, size_t cap, size_t *len);
 
+/* hl_boot_get for a thread that must not wait: HL_ERR_AGAIN without a text while another thread is in a fence
+ * or asks the launcher something, or a node peer is fetching a value of that rank. */
+int hl_boot_try_get(int rank, const char *key, void *data, size_t cap, size_t *len);
+
 /* Waits until every rank of the job has entered as often as this one; makes earlier puts visible. It sleeps
  * on the launcher's socket and makes no other progress, so receive threads must run if peers need service.
  * Errors: HL_ERR_OTHER; HL_ERR_PROC_ABORTED when ranks died under `mpiexec --keep-going` (the others have met

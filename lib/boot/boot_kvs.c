@@ -78,30 +78,58 @@ static bool await_slot(const struct hl_kvs_cache *s, uint64_t begin)
     return hl_now_ns() - begin < s->timeout_ns;
 }
 
+/* What a caller wants: the arguments of hl_kvs_cache_get. */
+struct kvs_wish {
+    int rank;
+    const char *key;
+    void *data;
+    size_t cap, *len;
+    hl_kvs_ask_fn *ask;
+};
+
+static int ask_for(const struct kvs_wish *w)
+{
+    return w->ask(w->rank, w->key, w->data, w->cap, w->len);
+}
+
+/* One look: copies the value, or asks for it if nobody does. HL_ERR_AGAIN: somebody does; `doubts`: look
+ * whether he still lives. */
+static int look_in_slot(const struct hl_kvs_cache *s, const struct kvs_wish *w, bool doubts)
+{
+    struct hl_kvs_slot *slot = &s->slot[w->rank];
+    /* acquire: the value is stored; pairs with the release in store_value. */
+    uint64_t mine, seen = hl_a64_load_acquire(&slot->state);
+    int who = claimer_of(seen);
+    int rc = who < 0 ? copy_cached_value(slot, seen, w->key, w->data, w->cap, w->len) : HL_ERR_FOUND_NONE;
+    if (rc != HL_ERR_FOUND_NONE) {
+        return rc;
+    }
+    if ((who >= 0 && (!doubts || s->lives(who))) || !claim_slot(s, slot, seen, &mine)) {
+        return HL_ERR_AGAIN;
+    }
+    rc = ask_for(w);
+    store_value(slot, mine, rc ? "" : w->key, w->data, rc ? 0 : *w->len);
+    return rc;
+}
+
 int hl_kvs_cache_get(struct hl_kvs_cache *s, int rank, const char *key, void *data, size_t cap, size_t *len,
                      hl_kvs_ask_fn *ask)
 {
-    if (!s->slot) {
-        return ask(rank, key, data, cap, len);
+    const struct kvs_wish w = {rank, key, data, cap, len, ask};
+    uint64_t looks = 0, begin = hl_now_ns();
+    int rc = s->slot ? HL_ERR_AGAIN : ask_for(&w);
+    while (rc == HL_ERR_AGAIN) {
+        rc = look_in_slot(s, &w, ++looks % 64 == 0);
+        rc = rc == HL_ERR_AGAIN && !await_slot(s, begin) ? ask_for(&w) : rc;
     }
-    struct hl_kvs_slot *slot = &s->slot[rank];
-    uint64_t mine, looks = 0, begin = hl_now_ns();
-    do {
-        /* acquire: the value is stored; pairs with the release in store_value. */
-        uint64_t seen = hl_a64_load_acquire(&slot->state);
-        int who = claimer_of(seen);
-        int rc = who < 0 ? copy_cached_value(slot, seen, key, data, cap, len) : HL_ERR_FOUND_NONE;
-        if (rc != HL_ERR_FOUND_NONE) {
-            return rc;
-        }
-        /* Every 64 looks it is asked whether the claimer still lives. */
-        if ((who < 0 || (++looks % 64 == 0 && !s->lives(who))) && claim_slot(s, slot, seen, &mine)) {
-            rc = ask(rank, key, data, cap, len);
-            store_value(slot, mine, rc ? "" : key, data, rc ? 0 : *len);
-            return rc;
-        }
-    } while (await_slot(s, begin));
-    return ask(rank, key, data, cap, len);
+    return rc;
+}
+
+int hl_kvs_cache_try(struct hl_kvs_cache *s, int rank, const char *key, void *data, size_t cap, size_t *len,
+                     hl_kvs_ask_fn *ask)
+{
+    const struct kvs_wish w = {rank, key, data, cap, len, ask};
+    return s->slot ? look_in_slot(s, &w, true) : ask_for(&w);
 }
 
 void hl_kvs_cache_put(struct hl_kvs_cache *s, int rank, const char *key, const void *data, size_t len)

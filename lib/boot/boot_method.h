@@ -23,7 +23,7 @@ struct hl_boot_job {
 };
 
 /* All functions return 0 or an HL_ERR_* with its text unless said otherwise. One thread at a time calls them,
- * but for `abort`, `appnum`, `watch_fd` and `watch_take`. */
+ * but for `get`, `abort`, `appnum`, `watch_fd` and `watch_take`. */
 struct hl_boot_method {
     const char *name;
     size_t value_max; /* longest value of `put`, in characters */
@@ -34,8 +34,9 @@ struct hl_boot_method {
     int (*init)(hl_boot_env_fn *env, struct hl_boot_job *job);
     /* Puts a value of printable characters without blanks and '='. */
     int (*put)(const char *key, const char *value);
-    /* Gets the value that `rank` has put. Keys are unique in the job. HL_ERR_FOUND_NONE has no text. */
-    int (*get)(int rank, const char *key, char *value, size_t cap);
+    /* Gets the value that `rank` has put. Keys are unique in the job. HL_ERR_FOUND_NONE has no text, and
+     * neither has HL_ERR_AGAIN: another call is under way, perhaps a fence, and `waits` is false. */
+    int (*get)(int rank, const char *key, char *value, size_t cap, bool waits);
     /* Waits for all ranks; calls serve(arg) whenever descriptor `also` (unless -1) is readable meanwhile. */
     int (*fence)(int also, void (*serve)(void *), void *arg);
     /* Tells the launcher to end the job; returns when it knows. hl_job_exit does not wait long for that. */

@@ -337,14 +337,16 @@ static pmix_status_t fetch_pmix_value(int rank, const char *key, pmix_value_t **
                                                       : rc; /* both mean: no value came */
 }
 
-static int pmix_get(int rank, const char *key, char *value, size_t cap)
+static int pmix_get(int rank, const char *key, char *value, size_t cap, bool waits)
 {
     pmix_value_t *v = NULL;
     int result = 0;
     if (is_gone()) {
         return no_launcher();
     }
-    pthread_mutex_lock(&px.turn);
+    if ((waits ? pthread_mutex_lock(&px.turn) : pthread_mutex_trylock(&px.turn)) != 0) {
+        return HL_ERR_AGAIN;
+    }
     pmix_status_t rc = fetch_pmix_value(rank, key, &v);
     pthread_mutex_unlock(&px.turn);
     if (rc == PMIX_ERR_NOT_FOUND) {

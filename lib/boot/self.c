@@ -45,9 +45,9 @@ static int self_put(const char *key, const char *value)
     return 0;
 }
 
-static int self_get(int rank, const char *key, char *value, size_t cap)
+static int self_get(int rank, const char *key, char *value, size_t cap, bool waits)
 {
-    (void)rank;
+    (void)rank, (void)waits;
     for (const struct key_value *p = first; p; p = p->next) {
         size_t n = strlen(p->value) + 1;
         if (strcmp(p->key, key) != 0) {

@@ -116,7 +116,7 @@ static int check_card(int peer, const struct card *c, size_t len)
     return 0;
 }
 
-static int fetch(int peer, struct card **out)
+static int fetch(int peer, struct card **out, bool waits)
 {
     struct card *c = malloc(sizeof *c);
     if (c == NULL) {
@@ -124,7 +124,9 @@ static int fetch(int peer, struct card **out)
     }
     size_t len = 0;
     char key[24];
-    int rc = hl_boot_get(peer, key_of("hl-card", key), c, sizeof *c, &len);
+    key_of("hl-card", key);
+    int rc =
+        waits ? hl_boot_get(peer, key, c, sizeof *c, &len) : hl_boot_try_get(peer, key, c, sizeof *c, &len);
     if (rc == HL_ERR_FOUND_NONE) {
         rc = hl_err_say(HL_ERR_OTHER, "rank %d has published no network address", peer);
     }
@@ -137,8 +139,8 @@ static int fetch(int peer, struct card **out)
     return 0;
 }
 
-/* The card of a peer, or NULL with the error in *rc. */
-static struct card *find(int peer, int *rc)
+/* The card of a peer, or NULL with the error in *rc; HL_ERR_AGAIN only if it is not to wait. */
+static struct card *find(int peer, int *rc, bool waits)
 {
     if (cards == NULL) {
         *rc = hl_err_say(HL_ERR_INTERN, "cards were not exchanged");
@@ -149,10 +151,15 @@ static struct card *find(int peer, int *rc)
     if (c != NULL) {
         return c;
     }
-    hl_mutex_lock(&card_lock);
+    if (waits) {
+        hl_mutex_lock(&card_lock);
+    } else if (!hl_mutex_try(&card_lock)) {
+        *rc = HL_ERR_AGAIN;
+        return NULL;
+    }
     c = hl_aptr_load_relaxed(&cards[peer]); /* relaxed: changed under the lock only. */
     if (c == NULL) {
-        *rc = fetch(peer, &c);
+        *rc = fetch(peer, &c, waits);
         if (c != NULL) {
             hl_aptr_store_release(&cards[peer], c); /* release: publishes the card; pairs with the acquire. */
         }
@@ -186,18 +193,13 @@ int hl_fab_cards_exchange(int rc)
     rc = meet(rc == 0 ? publish_card() : rc);
     /* Each rank compares with the next one only: if any two ranks differ, some rank differs from its next. */
     if (rc == 0 && hl_job.size > 1) {
-        (void)find((hl_job.rank + 1) % hl_job.size, &rc);
+        (void)find((hl_job.rank + 1) % hl_job.size, &rc, true);
     }
     return rc;
 }
 
-int hl_fab_card_get(int peer, enum hl_fab_part part, const void **data, size_t *len)
+static int find_part(const struct card *c, enum hl_fab_part part, const void **data, size_t *len)
 {
-    int rc = 0;
-    const struct card *c = find(peer, &rc);
-    if (c == NULL) {
-        return rc;
-    }
     size_t at = 0;
     for (int p = 0; p < (int)part; p++) {
         at += c->len[p];
@@ -208,6 +210,20 @@ int hl_fab_card_get(int peer, enum hl_fab_part part, const void **data, size_t *
     *data = c->parts + at;
     *len = c->len[part];
     return 0;
+}
+
+int hl_fab_card_get(int peer, enum hl_fab_part part, const void **data, size_t *len)
+{
+    int rc = 0;
+    const struct card *c = find(peer, &rc, true);
+    return c != NULL ? find_part(c, part, data, len) : rc;
+}
+
+int hl_fab_card_try(int peer, enum hl_fab_part part, const void **data, size_t *len)
+{
+    int rc = 0;
+    const struct card *c = find(peer, &rc, false);
+    return c != NULL ? find_part(c, part, data, len) : rc;
 }
 
 /* ---- one machine or several ---- */

@@ -70,6 +70,7 @@ static struct {
     int probed;           /* ranks probed in this round */
     uint64_t round_ns;    /* time of the round's first probe */
     bool ends_are_deaths; /* nobody leaves yet: a rank whose endpoint is closed is dead */
+    bool unsure;          /* of some rank it was not to be had in this look whether it is on some host */
     int given_up;         /* 1 + a rank that has not answered for too long, 0: none */
     struct stop *stops;   /* [ranks]; NULL: none was stopped */
     uint64_t asked_ns;    /* time of the last look that asked `question`, 0: they are not chosen yet */
@@ -83,17 +84,25 @@ void hl_rx_leave(void)
     hl_a32_store_release(&alive.leaving, 1); /* release: pairs with the acquire in hl_rx_alive_look. */
 }
 
+/* Whether connections tell of a rank's host. */
+enum host_known { HOST_UNKNOWN, HOST_KNOWN, HOST_LATER /* its card is not to be had now */ };
+
+static enum host_known host_of(int rank, struct hl_fab_host *out)
+{
+    int rc = 0;
+    if (rank == hl_job.rank || hl_job_node_of(rank) >= 0) {
+        return HOST_UNKNOWN;
+    }
+    const struct hl_rx_card *card = hl_rx_card_now(rank, &rc);
+    if (card == NULL) {
+        return rc == HL_ERR_AGAIN ? HOST_LATER : HOST_UNKNOWN;
+    }
+    return hl_fab_link_host(card->name, card->name_len, out) ? HOST_KNOWN : HOST_UNKNOWN;
+}
+
 bool hl_rx_alive_host(int rank, struct hl_fab_host *out)
 {
-    const void *data;
-    size_t len;
-    const struct hl_rx_card *card;
-    if (rank == hl_job.rank || hl_job_node_of(rank) >= 0 ||
-        hl_fab_card_get(rank, HL_FAB_PART_RX, &data, &len) != 0 || len != sizeof *card) {
-        return false;
-    }
-    card = data;
-    return hl_fab_link_host(card->name, card->name_len, out);
+    return host_of(rank, out) == HOST_KNOWN;
 }
 
 const char *hl_rx_where(int rank, char text[HL_RX_WHERE])
@@ -110,7 +119,16 @@ const char *hl_rx_where(int rank, char text[HL_RX_WHERE])
 static bool is_on(int rank, const struct hl_rx_host *host)
 {
     struct hl_fab_host at;
-    return hl_rx_alive_host(rank, &at) && memcmp(&at, &host->at, sizeof at) == 0;
+    enum host_known known = host_of(rank, &at);
+    alive.unsure |= known == HOST_LATER;
+    return known == HOST_KNOWN && memcmp(&at, &host->at, sizeof at) == 0;
+}
+
+/* True when the rank's card is not to be had now. */
+static bool is_for_later(int rank)
+{
+    struct hl_fab_host at;
+    return host_of(rank, &at) == HOST_LATER;
 }
 
 /* ---- hosts ---- */
@@ -156,7 +174,8 @@ static void tell_ranks(struct hl_rx_host *host)
 {
     const struct hl_wire_rec gone = {.op = HL_WIRE_GONE};
     for (; host->told_to < hl_job.size; host->told_to++) {
-        if (is_on(host->told_to, host) && hl_rx_net_send(host->told_to, &gone, NULL) == HL_ERR_AGAIN) {
+        if (is_for_later(host->told_to) ||
+            (is_on(host->told_to, host) && hl_rx_net_send(host->told_to, &gone, NULL) == HL_ERR_AGAIN)) {
             return; /* the next look goes on */
         }
     }
@@ -175,13 +194,9 @@ void hl_rx_told_gone(int rank)
 
 static struct hl_fab_tcp_probe tcp_probe(int rank)
 {
-    const void *data;
-    size_t len;
-    if (hl_fab_card_get(rank, HL_FAB_PART_RX, &data, &len) != 0 || len != sizeof(struct hl_rx_card)) {
-        return (struct hl_fab_tcp_probe){-1, 0};
-    }
-    const struct hl_rx_card *card = data;
-    return hl_fab_tcp_probe(card->name, card->name_len);
+    int rc;
+    const struct hl_rx_card *card = hl_rx_card_now(rank, &rc);
+    return card != NULL ? hl_fab_tcp_probe(card->name, card->name_len) : (struct hl_fab_tcp_probe){-1, 0};
 }
 
 /* Probes a rank of another node. */
@@ -262,7 +277,7 @@ static void check_probes(void)
 /* Probes the ranks of a host with which a connection has ended. */
 static void probe_host(struct hl_rx_host *host)
 {
-    while (host->check >= 0 && alive.n_probes < PROBES) {
+    while (host->check >= 0 && alive.n_probes < PROBES && !is_for_later(host->check)) {
         int r = host->check++;
         host->check = host->check < hl_job.size ? host->check : -1;
         if (!hl_rx_is_dead(r) && is_on(r, host)) {
@@ -292,7 +307,11 @@ static void probe_others(void)
     int all = hl_job.size - 1 < NEIGHBOURS ? hl_job.size - 1 : NEIGHBOURS;
     for (int n = 0; alive.waiting && n < AT_ONCE && alive.probed < all; n++) {
         alive.round_ns = alive.probed == 0 ? alive.now_ns : alive.round_ns;
-        int rank = (hl_job.rank + ++alive.probed) % hl_job.size;
+        int rank = (hl_job.rank + alive.probed + 1) % hl_job.size;
+        if (is_for_later(rank)) {
+            break;
+        }
+        alive.probed++;
         if (!hl_rx_is_dead(rank) && hl_rx_alive_host(rank, &at)) {
             start_probe(rank);
         }
@@ -349,7 +368,7 @@ bool hl_rx_gives_up(int rank, uint64_t waited_ns)
         hl_rx_doubt(rank);
     }
     if (hl_conf.peer_timeout == 0 || waited_ns < (uint64_t)hl_conf.peer_timeout * SECOND_NS ||
-        hl_rx_doubts_lives(rank)) {
+        hl_rx_doubts_lives(rank) || !hl_rx_may_ask(rank)) {
         return false;
     }
     hl_rx_is_silent(rank, waited_ns);
@@ -364,25 +383,30 @@ void hl_rx_has_answered(int rank)
     }
 }
 
-/* Chooses the ranks to ask: the next ranks of other nodes. */
-static void choose_asked(void)
+/* Chooses the ranks to ask: the next ranks of other nodes. False: that must be done later. */
+static bool choose_asked(void)
 {
     struct hl_fab_host at;
     int n = 0;
     for (int i = 1; i < hl_job.size && n < ASKED; i++) {
         int rank = (hl_job.rank + i) % hl_job.size;
-        if (hl_rx_alive_host(rank, &at)) {
+        enum host_known known = host_of(rank, &at);
+        if (known == HOST_LATER) {
+            return false;
+        }
+        if (known == HOST_KNOWN) {
             alive.question[n++].rank = rank;
         }
     }
     while (n < ASKED) {
         alive.question[n++].rank = -1;
     }
+    return true;
 }
 
 void hl_rx_question_ask(struct hl_rx_question *q, uint64_t now_ns)
 {
-    if (now_ns >= q->again_ns) {
+    if (now_ns >= q->again_ns && hl_rx_may_ask(q->rank)) {
         uint64_t begin_ns = hl_now_ns();
         q->since_ns = q->since_ns != 0 ? q->since_ns : now_ns;
         bool left = hl_rx_streams_ask(q->rank);
@@ -402,11 +426,8 @@ void hl_rx_question_heard(struct hl_rx_question *q, int rank)
 static void ask_others(void)
 {
     bool host_answers;
-    if (!alive.waiting) {
+    if (!alive.waiting || (alive.asked_ns == 0 && !choose_asked())) {
         return;
-    }
-    if (alive.asked_ns == 0) {
-        choose_asked();
     }
     /* After a long pause this thread did not run: answers may have come that it has not read yet. */
     bool anew = alive.now_ns - alive.asked_ns > HL_RX_PAUSE_NS;
@@ -436,8 +457,10 @@ void hl_rx_alive_heard(int rank)
 
 static void look_at_ranks(void)
 {
+    bool anew = alive.unsure;
     uint64_t timeout_s = (uint64_t)hl_conf.peer_timeout;
     unsigned keep_s = timeout_s == 0 ? 0 : (unsigned)(timeout_s / 8 > 1 ? timeout_s / 8 : 1);
+    alive.unsure = false;
     hl_fab_links(keep_s, see, NULL);
     check_probes();
     int died = hl_rx_hosts_judge(&alive.hosts, alive.now_ns, timeout_s * SECOND_NS);
@@ -445,7 +468,7 @@ static void look_at_ranks(void)
         struct hl_rx_host *host = &alive.hosts.host[i];
         if (host->dead && host->back) {
             tell_ranks(host);
-        } else if (host->dead && died > 0) {
+        } else if (host->dead && (died > 0 || anew)) {
             mark_host_dead(host, NULL);
         } else if (host->dead && alive.n_probes == 0) {
             start_probe(host->first); /* to see whether the host is back */

@@ -44,7 +44,7 @@ void hl_rx_doubt(int rank)
     struct hl_fab_host at;
     uint32_t free = 0, word = (uint32_t)rank + 1;
     if (rank == hl_job.rank || hl_job_node_of(rank) >= 0 || hl_rx_alive_host(rank, &at) ||
-        hl_rx_is_dead(rank)) {
+        hl_rx_is_dead(rank) || !hl_rx_may_ask(rank)) {
         return;
     }
     /* relaxed: a hint; nothing is read after it. */

@@ -124,6 +124,14 @@ struct hl_rx_parked *hl_rx_streams_next(int from);
 void hl_rx_streams_look(void);    /* called once a second: tells last numbers, asks about gaps */
 bool hl_rx_streams_ask(int peer); /* asks its receive thread for an answer; false: that cannot leave now */
 
+/* A rank's card, as hl_rx_card_of, for the receive thread, which does not wait for the launcher while another
+ * thread is in a fence: HL_ERR_AGAIN without a text when the card is not to be had now. */
+const struct hl_rx_card *hl_rx_card_now(int peer, int *rc);
+
+/* False: a rank of another node cannot be spoken to now, because its card is not to be had; its silence says
+ * nothing. */
+bool hl_rx_may_ask(int peer);
+
 /* Sends a record to a peer's receive endpoint. Returns 0, HL_ERR_AGAIN without a text, or another error. */
 int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload);
 

@@ -359,11 +359,9 @@ int hl_rx_net_fd(void)
     return ep.wait_fd;
 }
 
-const struct hl_rx_card *hl_rx_card_of(int peer, int *rc)
+/* The card in `data`; NULL with the error in *rc when there is none, or it makes no sense. */
+static const struct hl_rx_card *check_rx_card(int peer, const void *data, size_t len, int *rc)
 {
-    const void *data;
-    size_t len;
-    *rc = hl_fab_card_get(peer, HL_FAB_PART_RX, &data, &len);
     if (*rc == 0 && len == sizeof(struct hl_rx_card)) {
         return data;
     }
@@ -375,10 +373,35 @@ const struct hl_rx_card *hl_rx_card_of(int peer, int *rc)
     return NULL;
 }
 
+const struct hl_rx_card *hl_rx_card_of(int peer, int *rc)
+{
+    const void *data = NULL;
+    size_t len = 0;
+    *rc = hl_fab_card_get(peer, HL_FAB_PART_RX, &data, &len);
+    return check_rx_card(peer, data, len, rc);
+}
+
+const struct hl_rx_card *hl_rx_card_now(int peer, int *rc)
+{
+    const void *data = NULL;
+    size_t len = 0;
+    *rc = hl_fab_card_try(peer, HL_FAB_PART_RX, &data, &len);
+    return check_rx_card(peer, data, len, rc);
+}
+
+bool hl_rx_may_ask(int peer)
+{
+    int rc = 0;
+    if (hl_job_node_of(peer) < 0) {
+        (void)hl_rx_card_now(peer, &rc);
+    }
+    return rc != HL_ERR_AGAIN;
+}
+
 static int insert_peer(int peer)
 {
     int rc;
-    const struct hl_rx_card *card = hl_rx_card_of(peer, &rc);
+    const struct hl_rx_card *card = hl_rx_card_now(peer, &rc);
     if (card != NULL) {
         fi_addr_t addr = FI_ADDR_NOTAVAIL;
         rc = hl_fab_ep_insert(&ep, card->name, card->name_len, &addr);
@@ -391,7 +414,7 @@ bool hl_rx_net_read_heartbeat(int rank, uint64_t *word, struct hl_rx_op *op)
 {
     int rc;
     /* Without a connection the read says nothing: a stopped process makes no new one. */
-    const struct hl_rx_card *card = spoken_to != NULL && spoken_to[rank] ? hl_rx_card_of(rank, &rc) : NULL;
+    const struct hl_rx_card *card = spoken_to != NULL && spoken_to[rank] ? hl_rx_card_now(rank, &rc) : NULL;
     if (card == NULL || (card->heartbeat_addr == 0 && card->heartbeat_key == 0)) {
         return false;
     }

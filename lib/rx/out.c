@@ -90,6 +90,9 @@ static bool settle_out(struct hl_rx_out *out, uint64_t now)
     int rc = hl_rx_is_dead(out->peer) ? HL_ERR_PROC_ABORTED : try_send(out->peer, &out->rec, out->payload);
     if (rc == HL_ERR_AGAIN) {
         if (out->since_ns == 0) {
+            if (!hl_rx_may_ask(out->peer)) {
+                return false;
+            }
             out->since_ns = now;
             hl_stat_rank_add(HL_STAT_RANK_rx_queued, 1);
         }

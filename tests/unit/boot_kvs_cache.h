@@ -140,6 +140,48 @@ START_TEST(a_dead_claimer_holds_up_nobody)
 }
 END_TEST
 
+static int busy_answers; /* how often the launcher is busy, from now on */
+
+static int answer_if_free(int rank, const char *key, void *data, size_t cap, size_t *len)
+{
+    return busy_answers-- > 0 ? HL_ERR_AGAIN : answer(rank, key, data, cap, len);
+}
+
+/* Who must not wait is told so at once: a living rank asks, or the launcher is busy. The place stays free for
+ * others. */
+START_TEST(a_value_is_tried_for_without_waiting)
+{
+    struct hl_kvs_cache s = new_kvs_cache(1, UINT64_C(100) * 1000000000), none = {.slot = NULL};
+    char got[4096];
+    size_t len = 0;
+    kvs_child = fork();
+    if (!kvs_child) {
+        hl_kvs_cache_get(&s, 2, "ka", got, sizeof got, &len, answer_never);
+        _exit(1);
+    }
+    while (asked() != 100) {
+        usleep(1000);
+    }
+    s.me = 0;
+    uint64_t begin = hl_now_ns();
+    ck_assert_int_eq(hl_kvs_cache_try(&s, 2, "ka", got, sizeof got, &len, answer_if_free), HL_ERR_AGAIN);
+    ck_assert_uint_lt(hl_now_ns() - begin, UINT64_C(50) * 1000000000);
+    kill(kvs_child, SIGKILL);
+    while (child_lives(1)) {
+        usleep(1000);
+    }
+    busy_answers = 1;
+    ck_assert_int_eq(hl_kvs_cache_try(&s, 2, "ka", got, sizeof got, &len, answer_if_free), HL_ERR_AGAIN);
+    ck_assert_int_eq(hl_kvs_cache_try(&s, 2, "ka", got, sizeof got, &len, answer_if_free), 0);
+    ck_assert_uint_eq(asked(), 101);
+    busy_answers = 1; /* it is there by now */
+    ck_assert_int_eq(hl_kvs_cache_try(&s, 2, "ka", got, sizeof got, &len, answer_if_free), 0);
+    ck_assert_int_eq(hl_kvs_cache_try(&none, 2, "ka", got, sizeof got, &len, answer_if_free), HL_ERR_AGAIN);
+    must_get(&s, 2, "ka");
+    ck_assert_uint_eq(asked(), 101);
+}
+END_TEST
+
 /* Two processes want different values of one rank, over and over: none gets bytes of the other's. */
 START_TEST(values_that_take_turns_in_a_slot_do_not_mix)
 {
@@ -176,6 +218,7 @@ static void add_kvs_cache(TCase *tc)
 {
     tcase_add_test(tc, a_value_is_asked_for_once);
     tcase_add_test(tc, a_dead_claimer_holds_up_nobody);
+    tcase_add_test(tc, a_value_is_tried_for_without_waiting);
     tcase_add_test(tc, a_slot_that_was_written_over_holds_up_nobody);
     tcase_add_test(tc, values_that_take_turns_in_a_slot_do_not_mix);
 }

@@ -70,13 +70,13 @@ START_TEST(a_pmix_server_is_spoken_to_and_hidden)
     ck_assert_int_eq(m->fence(-1, NULL, NULL), 0);
     ck_assert_int_eq(m->fence(-1, NULL, NULL), 0);
     ck_assert_int_eq(f->commits, 1);
-    ck_assert_int_eq(m->get(2, "key", value, sizeof value), 0);
+    ck_assert_int_eq(m->get(2, "key", value, sizeof value, true), 0);
     ck_assert_str_eq(value, "value");
-    ck_assert_int_eq(m->get(2, "key", value, 5), HL_ERR_OTHER);
-    ck_assert_int_eq(m->get(2, "none", value, sizeof value), HL_ERR_FOUND_NONE);
+    ck_assert_int_eq(m->get(2, "key", value, 5, true), HL_ERR_OTHER);
+    ck_assert_int_eq(m->get(2, "none", value, sizeof value, true), HL_ERR_FOUND_NONE);
     f->lazy = true;
-    ck_assert_int_eq(m->get(2, "key", value, sizeof value), 0);
-    ck_assert_int_eq(m->get(2, "none", value, sizeof value), HL_ERR_FOUND_NONE);
+    ck_assert_int_eq(m->get(2, "key", value, sizeof value, true), 0);
+    ck_assert_int_eq(m->get(2, "none", value, sizeof value, true), HL_ERR_FOUND_NONE);
     int number = -1;
     ck_assert_int_eq(m->appnum(&number), 0);
     ck_assert_int_eq(number, 5);
@@ -131,6 +131,33 @@ static void *lose_connection(void *f)
     tell(f, PMIX_ERR_LOST_CONNECTION, -1, 0);
     return NULL;
 }
+
+static void *enter_pmix_fence(void *method)
+{
+    const struct hl_boot_method *m = method;
+    (void)m->fence(-1, NULL, NULL);
+    return NULL;
+}
+
+START_TEST(a_pmix_value_is_not_waited_for_while_another_thread_is_in_a_fence)
+{
+    char value[16] = "";
+    pthread_t t;
+    struct fake_pmix *f = serve_pmix();
+    const struct hl_boot_method *m = open_pmix();
+    ck_assert_int_eq(m->put("key", "value"), 0);
+    ck_assert_int_eq(m->fence(-1, NULL, NULL), 0);
+    ck_assert_int_eq(m->get(2, "key", value, sizeof value, false), 0);
+    f->hold = true;
+    ck_assert_int_eq(pthread_create(&t, NULL, enter_pmix_fence, (void *)(uintptr_t)m), 0);
+    while (m->get(2, "key", value, sizeof value, false) == 0) {
+        usleep(1000); /* until it is in its fence */
+    }
+    ck_assert_int_eq(m->get(2, "key", value, sizeof value, false), HL_ERR_AGAIN);
+    tell(f, PMIX_ERR_LOST_CONNECTION, -1, 0);
+    pthread_join(t, NULL);
+}
+END_TEST
 
 static int served;
 
@@ -255,6 +282,7 @@ static void add_pmix(TCase *tc)
 {
     tcase_add_test(tc, a_pmix_server_is_spoken_to_and_hidden);
     tcase_add_test(tc, deaths_ring_the_descriptor_once_each);
+    tcase_add_test(tc, a_pmix_value_is_not_waited_for_while_another_thread_is_in_a_fence);
     tcase_add_test(tc, a_lost_server_ends_the_fence_and_rings_for_ever);
     tcase_add_test(tc, the_watchdog_tells_of_a_fence);
     tcase_add_test(tc, an_abort_that_nobody_answers_ends_this_rank);

@@ -2,6 +2,7 @@
 #ifndef RX_ANSWERS_H
 #define RX_ANSWERS_H
 
+#include "alive.h"
 #include "rx_window.h"
 #include "senders.h"
 
@@ -42,6 +43,17 @@ static void answer_in(uint64_t name, const void *bytes, size_t len)
         ck_assert_int_lt(arrived.count, (int)HL_COUNT_OF(arrived.head));
         memcpy(&arrived.head[arrived.count++], bytes, sizeof arrived.head[0]);
     }
+}
+
+static int records_came;
+
+static void record_to_far(uint64_t name, const void *bytes, size_t len)
+{
+    const struct hl_wire_head *head = bytes;
+    ck_assert_ptr_null(hl_wire_check(bytes, len, LANE_NONCE, 2));
+    ck_assert_uint_eq(name, 2 * MODEL_NAMES);
+    ck_assert_uint_eq(head->lane, HL_WIRE_RX);
+    records_came++;
 }
 
 static void open_answers(bool ordered)
@@ -230,6 +242,58 @@ START_TEST(what_waits_behind_a_lost_answer_does_not_stand_for_it)
 }
 END_TEST
 
+/* ---- cards that are not to be had, since another thread is in a fence ---- */
+
+static bool in_a_fence;
+static struct hl_rx_card far_card;
+
+__typeof__(hl_fab_card_try) __real_hl_fab_card_try, __wrap_hl_fab_card_try;
+int __wrap_hl_fab_card_try(int peer, enum hl_fab_part part, const void **data, size_t *len)
+{
+    if (peer != 1 || far_card.name_len == 0) {
+        return __real_hl_fab_card_try(peer, part, data, len);
+    }
+    *data = &far_card;
+    *len = sizeof far_card;
+    return in_a_fence ? HL_ERR_AGAIN : 0;
+}
+
+/* A record waits for its peer's card, however long the fence lasts, and the peer is not taken for dead. */
+START_TEST(a_record_waits_for_its_peers_card)
+{
+    uint64_t name = 2 * MODEL_NAMES, begin = hl_now_ns();
+    struct hl_wire_rec rec = {.op = HL_WIRE_NOTICE};
+    open_endpoint();
+    model_stranger = record_to_far;
+    hl_a32_store_release(&hl_rx.has_network, 1);
+    far_card.name_len = sizeof name;
+    memcpy(far_card.name, &name, sizeof name);
+    hl_conf.peer_timeout = 1;
+    in_a_fence = true;
+    ck_assert_int_eq(hl_rx_send(1, &rec, NULL), 0);
+    while (hl_now_ns() - begin < 1500000000) {
+        ck_assert_int_eq(hl_rx_out_poll(), 0);
+        ck_assert(hl_rx_out_waits());
+        ck_assert(!hl_rx_gives_up(1, 100 * HL_RX_SECOND_NS));
+        nap();
+    }
+    struct hl_rx_question ask = {.rank = 1};
+    hl_rx_question_ask(&ask, hl_now_ns());
+    ck_assert_uint_eq(ask.since_ns, 0); /* it has not been asked, so it is not silent */
+    in_a_fence = false;
+    model.post_error = -FI_EAGAIN; /* the connection takes its time, which begins only now */
+    ck_assert_int_eq(hl_rx_out_poll(), 0);
+    ck_assert(hl_rx_out_waits());
+    model.post_error = 0;
+    ck_assert_int_eq(hl_rx_out_poll(), 1);
+    poll_often();
+    ck_assert_int_eq(records_came, 1);
+    hl_rx_question_ask(&ask, hl_now_ns());
+    ck_assert_uint_ne(ask.since_ns, 0);
+    hl_rx_net_close();
+}
+END_TEST
+
 static void add_answers(TCase *t)
 {
     tcase_add_test(t, an_acknowledgement_without_memory_is_asked_for);
@@ -237,6 +301,7 @@ static void add_answers(TCase *t)
     tcase_add_loop_test(t, a_refusal_that_is_lost_is_no_success, 0, WAYS);
     tcase_add_loop_test(t, an_acknowledgement_of_one_that_is_lost_is_told, 0, WAYS);
     tcase_add_loop_test(t, news_of_a_loss_are_not_lost, 0, 2);
+    tcase_add_test(t, a_record_waits_for_its_peers_card);
     tcase_add_test(t, what_waits_behind_a_lost_answer_does_not_stand_for_it);
 }
 

@@ -403,34 +403,6 @@ START_TEST(notices_come_between_answers_and_a_hang_up_is_seen)
 }
 END_TEST
 
-static void launcher_says(int end, const char *lines)
-{
-    ck_assert_int_eq(write(end, lines, strlen(lines)), (ssize_t)strlen(lines));
-}
-
-/* The launcher was too slow. Its answer comes when nobody asks, before another answer, or never. */
-START_TEST(an_answer_that_comes_too_late_is_passed_over)
-{
-    char env[3][32];
-    struct hl_boot_job job;
-    const struct hl_boot_method *m;
-    int rank, code, number, end = canned_launcher(env, hello);
-    ck_assert_int_eq(hl_boot_choose("auto", fake_env, &m, &job), 0);
-    hl_pmi1_wait_ms = 20;
-    ck_assert_int_eq(m->appnum(&number), HL_ERR_OTHER);
-    launcher_says(end, "cmd=appnum appnum=3\n");
-    ck_assert_int_eq(m->watch_take(&rank, &code), 0);
-    ck_assert_int_eq(m->appnum(&number), HL_ERR_OTHER);
-    launcher_says(end, "cmd=appnum appnum=3\ncmd=barrier_out rc=0\n");
-    ck_assert_int_eq(m->fence(-1, NULL, NULL), 0);
-    ck_assert_int_eq(m->appnum(&number), HL_ERR_OTHER);
-    launcher_says(end, "cmd=barrier_out rc=0\n");
-    ck_assert_int_eq(m->fence(-1, NULL, NULL), 0);
-    launcher_says(end, "cmd=barrier_out rc=0\n"); /* what nobody has asked for is an error as before */
-    ck_assert_int_eq(m->watch_take(&rank, &code), HL_ERR_OTHER);
-}
-END_TEST
-
 START_TEST(a_singleton_opens_no_descriptor_and_works_like_a_job)
 {
     static char in[3 << 20], out[3 << 20];
@@ -543,6 +515,7 @@ static void add_pmix(TCase *tc)
 }
 #endif
 #include "boot_kvs_cache.h"
+#include "boot_launcher.h"
 #include "boot_meeting.h"
 #include "boot_strangers.h"
 
@@ -570,12 +543,12 @@ static Suite *make_suite(void)
     tcase_add_test(tc, a_second_program_of_a_rank_is_refused_while_the_first_lives);
     tcase_add_loop_test(tc, a_socket_that_answers_nonsense_is_no_launcher, 0, 3);
     tcase_add_test(tc, notices_come_between_answers_and_a_hang_up_is_seen);
-    tcase_add_test(tc, an_answer_that_comes_too_late_is_passed_over);
     tcase_add_test(tc, a_singleton_opens_no_descriptor_and_works_like_a_job);
     tcase_add_test(tc, a_forked_child_ends_only_itself);
     tcase_add_test(tc, last_words_are_read_before_the_launcher_hears_of_the_end);
     add_pmix(tc);
     add_kvs_cache(tc);
+    add_launcher(tc);
     tcase_add_test(tc, nobody_leaves_descriptors_here);
     tcase_add_test(tc, strangers_take_no_place_in_the_queue);
     tcase_add_test(tc, other_users_are_not_heard);
