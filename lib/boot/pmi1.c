@@ -394,10 +394,11 @@ static int pmi1_put(const char *key, const char *value)
 static int pmi1_get(int rank, const char *key, char *value, size_t cap, bool waits)
 {
     (void)rank;
-    if ((waits ? pthread_mutex_lock : pthread_mutex_trylock)(&pmi.turn) != 0) {
+    int rc = waits ? pthread_mutex_lock(&pmi.turn) : pthread_mutex_trylock(&pmi.turn);
+    if (rc) {
         return HL_ERR_AGAIN;
     }
-    int rc = ask("get_result", -1, "cmd=get kvsname=%s key=%s\n", pmi.kvs, key);
+    rc = ask("get_result", -1, "cmd=get kvsname=%s key=%s\n", pmi.kvs, key);
     if (!rc && is_refused()) {
         rc = HL_ERR_FOUND_NONE;
     } else if (!rc && hl_pmi1_field(pmi.answer, "value", value, cap) < 0) {

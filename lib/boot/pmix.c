@@ -344,7 +344,7 @@ static int pmix_get(int rank, const char *key, char *value, size_t cap, bool wai
     if (is_gone()) {
         return no_launcher();
     }
-    if ((waits ? pthread_mutex_lock : pthread_mutex_trylock)(&px.turn) != 0) {
+    if ((waits ? pthread_mutex_lock(&px.turn) : pthread_mutex_trylock(&px.turn)) != 0) {
         return HL_ERR_AGAIN;
     }
     pmix_status_t rc = fetch_pmix_value(rank, key, &v);

@@ -124,7 +124,9 @@ static int fetch(int peer, struct card **out, bool waits)
     }
     size_t len = 0;
     char key[24];
-    int rc = (waits ? hl_boot_get : hl_boot_try_get)(peer, key_of("hl-card", key), c, sizeof *c, &len);
+    key_of("hl-card", key);
+    int rc =
+        waits ? hl_boot_get(peer, key, c, sizeof *c, &len) : hl_boot_try_get(peer, key, c, sizeof *c, &len);
     if (rc == HL_ERR_FOUND_NONE) {
         rc = hl_err_say(HL_ERR_OTHER, "rank %d has published no network address", peer);
     }
