@@ -118,6 +118,12 @@ HL_INLINE void hl_mpsc_publish(struct hl_mpsc *q, uint64_t ticket)
     hl_a64_store_release(&q->head, ticket); /* release: after reading them; pairs with hl_mpsc_claim. */
 }
 
+/* The next ticket that nobody has claimed yet. What a thread claims that has ended lies below it. */
+HL_INLINE uint64_t hl_mpsc_end(const struct hl_mpsc *q)
+{
+    return hl_a64_load_acquire(&q->tail) >> 1; /* acquire: pairs with the CAS in hl_mpsc_claim. */
+}
+
 /* Arms the ring and returns the next ticket that nobody has claimed: who claims that one or a later one wakes
  * the consumer, who claimed an earlier one perhaps not. The consumer only. */
 HL_INLINE uint64_t hl_mpsc_arm(struct hl_mpsc *q)

@@ -3,8 +3,10 @@
  *
  * The receive thread only notes a death (hl_deaths_note); polls do the rest, since they may own inboxes. From
  * the first death on `backlog` stays above 0, so that every poll comes here; jobs without deaths pay nothing.
- * A visit also ends operations that were begun since the last one. It comes when a poll has moved nothing: so
- * messages that the dead had sent are received first.
+ * A visit also ends operations that were begun since the last one. It comes when a poll has moved nothing,
+ * and now and then where every poll moves something. What waits at an inbox ends when all is read that stood
+ * in its ring when a visit counted the death (is_read_up): so the messages that the dead had sent are
+ * received first, and those that others send without a pause hold up nothing.
  *
  * A receive from any source ends when a member of its communicator is dead: nobody knows whose message it was
  * going to be. Only communicators know which member that is (hl_match_on_lost). */
@@ -30,9 +32,15 @@ void hl_deaths_note(struct hl_matcher *m)
     }
 }
 
-static int dead_peer(const struct hl_matcher *m, int world)
+/* Has the rank died, and if it is of this node, has a visit counted that? */
+static bool is_counted_dead(const struct hl_matcher *m, int world)
 {
-    return world >= 0 && m->is_dead(world) ? world : -1;
+    if (world < 0 || !m->is_dead(world)) {
+        return false;
+    }
+    const struct hl_peer *p = hl_aptr_load_acquire(&m->peers[world]); /* acquire: pairs with make_far */
+    /* acquire: hl_matcher.gone has it, too; pairs with fail_peer. */
+    return p == NULL || p->node < 0 || (hl_a32_load_acquire(p->state) & HL_PEER_DEAD) != 0;
 }
 
 int hl_deaths_member(const struct hl_matcher *m, uint64_t ctx)
@@ -43,10 +51,22 @@ int hl_deaths_member(const struct hl_matcher *m, uint64_t ctx)
 /* The dead rank whose death ends a receive or probe of this source: its world rank, or -1. */
 static int lost_source(const struct hl_matcher *m, uint64_t ctx, int src, int src_world)
 {
-    if (src != MPI_ANY_SOURCE) {
-        return dead_peer(m, src_world);
+    int world = src != MPI_ANY_SOURCE ? src_world : hl_deaths_member(m, ctx);
+    return is_counted_dead(m, world) ? world : -1;
+}
+
+/* Is all read, in every inbox, that node peers had sent before they died, as far as visits have counted them?
+ * Asked behind is_counted_dead. */
+static bool are_read_up(const struct hl_matcher *m)
+{
+    uint32_t gone = hl_a32_load_relaxed(&m->gone); /* relaxed: the acquire in is_counted_dead ordered it. */
+    for (unsigned i = 0; i < m->n_inboxes; i++) {
+        /* acquire: what was read is in the tables; pairs with the release in is_read_up. */
+        if (hl_a32_load_acquire(&m->inbox[i].dead_read) != gone) {
+            return false;
+        }
     }
-    return hl_deaths_member(m, ctx);
+    return true;
 }
 
 static void fail_request(struct hl_req *r, int world)
@@ -78,13 +98,9 @@ int hl_deaths_probe(struct hl_matcher *m, const struct hl_recv *p)
     if (HL_LIKELY(hl_a32_load_relaxed(&m->deaths) == 0)) { /* relaxed: a later look sees it */
         return 0;
     }
-    for (unsigned i = 0; i < m->n_inboxes; i++) {
-        if (hl_inbox_waiting(&m->inbox[i])) {
-            return 0; /* perhaps the message is there */
-        }
-    }
     int world = lost_source(m, p->ctx, p->src, p->src_world);
-    return world >= 0 ? hl_deaths_error(world) : 0;
+    /* If not all is read, the message is perhaps there. */
+    return world >= 0 && are_read_up(m) ? hl_deaths_error(world) : 0;
 }
 
 /* ---- A visit ---- */
@@ -94,7 +110,11 @@ static int fail_peer(struct hl_matcher *m, struct hl_peer *p)
 {
     int n = 0;
     hl_mutex_lock(&p->lock);
-    hl_a32_or_full(p->state, HL_PEER_DEAD); /* full: a weaker one does not exist */
+    /* relaxed: only visits set it. */
+    if (p->node >= 0 && (hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) == 0) {
+        hl_a32_add_relaxed(&m->gone, 1); /* relaxed: the next operation publishes it. */
+    }
+    hl_a32_or_full(p->state, HL_PEER_DEAD); /* full: pairs with the acquire in is_counted_dead. */
     for (struct hl_deferred *o = p->deferred, *next; o != NULL; o = next, n++) {
         next = o->next;
         hl_deferred_free(o);
@@ -127,10 +147,10 @@ static bool post_is_lost(void *arg, const struct hl_command *p)
     if (p->op == HL_COMMAND_WILD) {
         const struct hl_claim *c = HL_CONTAINER_OF(p, struct hl_claim_node, command)->claim;
         v->world = lost_source(v->m, c->ctx, MPI_ANY_SOURCE, -1);
-    } else {
-        struct hl_req *r = hl_command_req((struct hl_command *)(uintptr_t)p);
-        v->world = lost_source(v->m, r->ctx, hl_recv_body(r)->src, (int)p->spare);
+        return v->world >= 0 && are_read_up(v->m); /* its message may be in another inbox */
     }
+    struct hl_req *r = hl_command_req((struct hl_command *)(uintptr_t)p);
+    v->world = lost_source(v->m, r->ctx, hl_recv_body(r)->src, (int)p->spare);
     return v->world >= 0;
 }
 
@@ -174,12 +194,28 @@ static void fail_names(struct hl_matcher *m, struct visit *v, struct hl_work *w)
     }
 }
 
+/* True when all that node peers had put into the ring before they died is read. For the inbox's owner. */
+static bool is_read_up(const struct hl_matcher *m, struct hl_inbox *ib)
+{
+    uint32_t gone = hl_a32_load_relaxed(&m->gone); /* relaxed: only visits change it. */
+    if (ib->dead_seen != gone) {
+        ib->dead_seen = gone;
+        ib->dead_end = hl_mpsc_end(&ib->ring->q);
+    }
+    /* relaxed: only owners write it. */
+    if ((int64_t)(hl_a64_load_relaxed(&ib->head) - ib->dead_end) < 0) {
+        return false;
+    }
+    hl_a32_store_release(&ib->dead_read, gone); /* release: pairs with the acquire in are_read_up. */
+    return true;
+}
+
 static void fail_in_inbox(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
 {
     struct visit v = {m, false, (unsigned)(ib - m->inbox), -1};
     struct hl_req *r;
     w->n += hl_inbox_skip(m, ib);
-    if (hl_inbox_waiting(ib)) {
+    if (!is_read_up(m, ib)) {
         return; /* perhaps the messages that they wait for are there */
     }
     while ((r = hl_table_take_if(&ib->table, post_is_lost, &v)) != NULL) {

@@ -247,6 +247,9 @@ struct hl_inbox {
     hl_a64 cells, others;            /* messages read from cells, without data. atomic, by the owner */
     hl_a64 cell_bytes;               /* bytes of messages in cells. atomic, stored by the owner */
     struct hl_entry_pool pool;
+    uint64_t dead_end;  /* the ring's end when `dead_seen` was changed; deaths.c's, as the next two */
+    uint32_t dead_seen; /* hl_matcher.gone at the last visit */
+    hl_a32 dead_read;   /* hl_matcher.gone whose messages are all read. atomic, stored by the owner */
     HL_ALIGNED_LINE struct hl_table table; /* a receive that is posted in time changes its first line alone */
 };
 
@@ -338,7 +341,8 @@ struct hl_matcher {
     struct hl_mutex far_lock;
     hl_a32 backlog; /* atomic: sum of all peers' sends and owing, of flow.busy, and of deaths */
     hl_a32 deaths;  /* atomic: 1 when ranks of the job have died */
-    hl_a32 passes;  /* atomic: used by deaths.c only, as is visited_ns */
+    hl_a32 passes;  /* atomic: used by deaths.c only, as are the next two */
+    hl_a32 gone;    /* atomic: node peers whose death was counted by a visit (HL_PEER_DEAD) */
     hl_a64 visited_ns;
     bool (*is_dead)(int world);
     int (*lost_member)(uint64_t ctx); /* a dead member of that communicator, or -1; NULL: not set */
@@ -410,7 +414,6 @@ void hl_inbox_visit(struct hl_matcher *m, struct hl_inbox *ib,
                     struct hl_work *w);
 /* Takes messages and commands of the inbox, if there are any and no other thread owns it. */
 void hl_inbox_poll(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w);
-bool hl_inbox_waiting(const struct hl_inbox *ib);
 void hl_inbox_close(struct hl_inbox *ib); /* drops messages that nobody received */
 
 /* recv.c */

@@ -83,11 +83,24 @@ static bool look_for_message(struct hl_matcher *m, const struct hl_recv *p, enum
     return false;
 }
 
+/* Looks for a message; where none can come any more it looks again, since another thread may have taken it
+ * out of the ring meanwhile. Returns 0, or without a message the error of the rank that has died. */
+static int find_message(struct hl_matcher *m, const struct hl_recv *p, enum hl_command_op op,
+                        struct hl_req *req, bool *found)
+{
+    *found = look_for_message(m, p, op, req);
+    int lost = *found ? 0 : hl_deaths_probe(m, p);
+    if (HL_UNLIKELY(lost != 0)) {
+        *found = look_for_message(m, p, op, req);
+    }
+    return *found ? 0 : lost;
+}
+
 int hl_match_iprobe_now(struct hl_matcher *m, const struct hl_recv *p, bool *found, MPI_Status *status)
 {
     struct hl_req req;
-    *found = look_for_message(m, p, HL_COMMAND_PROBE, &req);
-    return *found ? hl_req_status(&req, status) : hl_deaths_probe(m, p);
+    int lost = find_message(m, p, HL_COMMAND_PROBE, &req, found);
+    return *found ? hl_req_status(&req, status) : lost;
 }
 
 /* Fills the status of a message that was just taken; returns 0. */
@@ -106,9 +119,10 @@ int hl_match_improbe(struct hl_matcher *m, const struct hl_recv *p, struct hl_me
         return told(*message, status);
     }
     hl_prog_look();
-    bool found = look_for_message(m, p, HL_COMMAND_TAKE, &req);
+    bool found;
+    int lost = find_message(m, p, HL_COMMAND_TAKE, &req, &found);
     *message = found ? hl_recv_body(&req)->u.message : NULL;
-    return found ? hl_req_status(&req, status) : hl_deaths_probe(m, p);
+    return found ? hl_req_status(&req, status) : lost;
 }
 
 int hl_match_mprobe(struct hl_matcher *m, const struct hl_recv *p, struct hl_message **message,

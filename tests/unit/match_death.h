@@ -156,6 +156,74 @@ START_TEST(what_a_dead_rank_has_claimed_is_passed_over)
 }
 END_TEST
 
+/* Messages of others, which never stop, hold up nobody who waits for the dead: what the dead rank had sent is
+ * received, and the rest is told. */
+START_TEST(who_waits_for_a_dead_rank_is_told_while_others_send)
+{
+    enum { ROUNDS = 5000, EACH = 40 };
+    open_mortals(1, true);
+    int first = 1, got[2] = {-1, -1};
+    bool found;
+    struct hl_req *req[2];
+    struct hl_send flood = sending(2, 0, 7, NULL, 0), last = sending(1, 0, 3, &first, sizeof first);
+    struct hl_recv r[2] = {receiving(1, 3, &got[0], sizeof got[0]), receiving(1, 3, &got[1], sizeof got[1])};
+    const struct hl_inbox *ib = &ranks[0].inbox[0];
+    hl_prog_unregister(hl_matcher_poll, &ranks[0]);
+    for (int i = 0; i < EACH; i++) {
+        ck_assert_int_eq(hl_match_send(&ranks[2], &flood), 0);
+    }
+    ck_assert_int_eq(hl_match_send(&ranks[1], &last), 0);
+    kill_rank_1();
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(hl_match_irecv(&ranks[0], &r[i], &req[i]), 0);
+    }
+    for (int i = 0; i < ROUNDS && !hl_req_is_done(req[1]); i++) {
+        /* relaxed: one thread */
+        while (hl_mpsc_end(&ib->ring->q) - hl_a64_load_relaxed(&ib->head) < EACH) {
+            ck_assert_int_eq(hl_match_send(&ranks[2], &flood), 0);
+        }
+        hl_matcher_poll(&ranks[0]);
+    }
+    ck_assert_uint_lt(hl_a64_load_relaxed(&ib->head), hl_mpsc_end(&ib->ring->q)); /* relaxed: one thread */
+    ck_assert(hl_req_is_done(req[0]) && hl_req_is_done(req[1]));
+    ck_assert_int_eq(hl_req_finish(req[0], MPI_STATUS_IGNORE), 0);
+    ck_assert_int_eq(got[0], 1);
+    must_be_told(req[1]);
+    ck_assert_int_eq(hl_match_iprobe_now(&ranks[0], &r[0], &found, MPI_STATUS_IGNORE), HL_ERR_PROC_ABORTED);
+    ck_assert_int_eq(hl_prog_register(hl_matcher_poll, &ranks[0], 1), 0);
+    close_mortals();
+}
+END_TEST
+
+/* A slot that a living rank has claimed and not filled stands before the last message of the dead. */
+START_TEST(what_a_dead_rank_had_sent_behind_a_slow_one_is_received)
+{
+    open_mortals(1, true);
+    struct hl_match_part *part = hl_match_part_of(&ranks[0], 0);
+    uint64_t claimed = 0;
+    int got = -1, word = 42;
+    struct hl_req *req;
+    struct hl_recv r = receiving(1, 0, &got, sizeof got);
+    struct hl_send last = sending(1, 0, 0, &word, sizeof word);
+    struct hl_ring_slot *slow = hl_ring_claim(&ranks[2], part, 0, &claimed);
+    ck_assert_ptr_nonnull(slow);
+    ck_assert_int_eq(hl_match_send(&ranks[1], &last), 0);
+    kill_rank_1();
+    ck_assert_int_eq(hl_match_irecv(&ranks[0], &r, &req), 0);
+    for (int i = 0; i < 20; i++) {
+        usleep(300);
+        hl_prog_poll();
+    }
+    ck_assert(!hl_req_is_done(req));
+    slow->head = (struct hl_msg_head){.ctx = 8, .src = 2, .kind = HL_MSG_EAGER, .from = 2};
+    hl_ring_publish(part, slow, claimed);
+    hl_req_wait(req);
+    ck_assert_int_eq(hl_req_finish(req, MPI_STATUS_IGNORE), 0);
+    ck_assert_int_eq(got, 42);
+    close_mortals();
+}
+END_TEST
+
 /* ---- Over the network: ports at which nothing arrives ---- */
 
 static ssize_t read_nothing(struct fid_cq *cq, void *buf, size_t count)
