@@ -11,6 +11,7 @@
 #include "job.h"
 #include "layout.h"
 #include "lock.h"
+#include "rx.h"
 #include "stat.h"
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
@@ -39,20 +40,32 @@ bool hl_cma_probe(int node_rank, int pid, uint64_t at, uint64_t token)
            hl_cma_copy(node_rank, HL_PUT, &there, at, sizeof there) == 0; /* writes the same value back */
 }
 
-static int say_unreached(size_t len, uint64_t at, pid_t pid)
+/* Is its number still that of the peer's process? False, with errno: the rank has died, and the number may
+ * belong to another process by now. */
+static bool has_process(int node_rank)
+{
+    bool dead = hl_rx_is_dead(hl_job.node_world[node_rank]);
+    errno = dead ? ESRCH : errno;
+    return !dead;
+}
+
+static int say_unreached(size_t len, uint64_t at, int node_rank)
 {
     return hl_err_say(errno == ESRCH ? HL_ERR_PROC_ABORTED : HL_ERR_RMA_RANGE,
-                      "%zu bytes at %#llx of process %d cannot be reached: %s", len, (unsigned long long)at,
-                      (int)pid, strerror(errno));
+                      "%zu bytes at %#llx of rank %d (process %d) cannot be reached: %s", len,
+                      (unsigned long long)at, hl_job.node_world[node_rank],
+                      (int)hl_a32_load_relaxed(&pids[node_rank]), /* relaxed: set before by learn_reader */
+                      strerror(errno));
 }
 
 int hl_cma_copy(int node_rank, enum hl_dir dir, void *mine, uint64_t theirs, size_t len)
 {
     hl_stat_rank_add(HL_STAT_RANK_cma_copies, 1);
     pid_t pid = (pid_t)hl_a32_load_relaxed(&pids[node_rank]); /* relaxed: set before by learn_reader */
-    size_t done = hl_near_kernel_copy(pid, dir == HL_PUT ? HL_NEAR_WRITE : HL_NEAR_READ, mine, theirs, len);
+    enum hl_near_way way = dir == HL_PUT ? HL_NEAR_WRITE : HL_NEAR_READ;
+    size_t done = has_process(node_rank) ? hl_near_kernel_copy(pid, way, mine, theirs, len) : 0;
     if (done < len) {
-        return say_unreached(len - done, theirs + done, pid);
+        return say_unreached(len - done, theirs + done, node_rank);
     }
     hl_stat_rank_add(HL_STAT_RANK_bytes_cma, len);
     return 0;
@@ -79,6 +92,7 @@ int hl_cma_walk(int node_rank, enum hl_dir dir, struct hl_type_cursor *mine, str
 {
     const int64_t most = (int64_t)1 << 30;
     pid_t pid = (pid_t)hl_a32_load_relaxed(&pids[node_rank]); /* relaxed: set before by learn_reader */
+    enum hl_near_way way = dir == HL_PUT ? HL_NEAR_WRITE : HL_NEAR_READ;
     for (;;) {
         struct cma_pieces here = {.n = 0}, there = {.n = 0};
         int64_t len = 0, n = 1;
@@ -93,10 +107,10 @@ int hl_cma_walk(int node_rank, enum hl_dir dir, struct hl_type_cursor *mine, str
             return 0;
         }
         hl_stat_rank_add(HL_STAT_RANK_cma_copies, 1);
-        size_t done = hl_near_kernel_pieces(pid, dir == HL_PUT ? HL_NEAR_WRITE : HL_NEAR_READ, here.at,
-                                            here.n, there.at, there.n);
+        size_t done =
+            has_process(node_rank) ? hl_near_kernel_pieces(pid, way, here.at, here.n, there.at, there.n) : 0;
         if (done < (size_t)len) {
-            return say_unreached((size_t)len - done, (uint64_t)(uintptr_t)there.at[0].iov_base, pid);
+            return say_unreached((size_t)len - done, (uint64_t)(uintptr_t)there.at[0].iov_base, node_rank);
         }
         hl_stat_rank_add(HL_STAT_RANK_bytes_cma, (size_t)len);
     }

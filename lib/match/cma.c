@@ -30,12 +30,19 @@ bool hl_cma_is_here(const struct hl_match_part *h)
     return h->process == hl_cma_process();
 }
 
-bool hl_cma_move(const struct hl_match_part *h, enum hl_near_way way, uint64_t theirs, void *mine, uint64_t n)
+/* Of a rank that has died nothing is copied: its process number may belong to another process by now. */
+bool hl_cma_move(const struct hl_matcher *m, const struct hl_peer *p, enum hl_near_way way, uint64_t theirs,
+                 void *mine, uint64_t n)
 {
+    const struct hl_match_part *h = hl_match_part_of(m, p->node);
     if (hl_cma_is_here(h)) {
         void *there = (void *)(uintptr_t)theirs;
         memcpy(way == HL_NEAR_READ ? mine : there, way == HL_NEAR_READ ? there : mine, n);
         return true;
+    }
+    if (m->is_dead(p->world)) {
+        errno = ESRCH;
+        return false;
     }
     return hl_near_kernel_copy(h->pid, way, mine, theirs, n) == n;
 }
@@ -49,7 +56,7 @@ bool hl_cma_works(struct hl_matcher *m, struct hl_peer *p)
     }
     const struct hl_match_part *h = hl_match_part_of(m, p->node);
     uint64_t value = 0;
-    bool ok = h->probe_addr != 0 && hl_cma_move(h, HL_NEAR_READ, h->probe_addr, &value, sizeof(value)) &&
+    bool ok = h->probe_addr != 0 && hl_cma_move(m, p, HL_NEAR_READ, h->probe_addr, &value, sizeof(value)) &&
               value == h->probe_value;
     hl_a32_store_relaxed(&p->cma, ok ? CMA_WORKS : CMA_FAILS);
     return ok;
@@ -58,7 +65,7 @@ bool hl_cma_works(struct hl_matcher *m, struct hl_peer *p)
 int hl_cma_access(struct hl_matcher *m, struct hl_peer *p, enum hl_near_way way, uint64_t theirs, void *mine,
                   uint64_t n)
 {
-    if (!hl_cma_move(hl_match_part_of(m, p->node), way, theirs, mine, n)) {
+    if (!hl_cma_move(m, p, way, theirs, mine, n)) {
         return hl_err_say(errno == ESRCH ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER,
                           "%llu bytes at %#llx of rank %d cannot be %s: %s", (unsigned long long)n,
                           (unsigned long long)theirs, p->world, way == HL_NEAR_READ ? "read" : "written",

@@ -100,13 +100,14 @@ struct hl_peer *hl_peer_from(struct hl_matcher *m, int from)
 /* ---- The receiver ---- */
 
 /* Reads the message through a buffer into a layout that is not one block. False: not all of it. */
-static bool scatter(struct hl_req *r, const struct hl_match_part *h, uint64_t addr)
+static bool scatter(const struct hl_matcher *m, const struct hl_peer *p, struct hl_req *r, uint64_t addr)
 {
     unsigned char *bounce = malloc(BOUNCE_BYTES);
     bool ok = bounce != NULL;
     for (uint64_t at = 0, n = (uint64_t)r->bytes; ok && at < n; at += BOUNCE_BYTES) {
         uint64_t part = n - at < BOUNCE_BYTES ? n - at : BOUNCE_BYTES;
-        ok = hl_cma_move(h, HL_NEAR_READ, addr + at, bounce, part) && hl_recv_put(r, at, bounce, part) == 0;
+        ok =
+            hl_cma_move(m, p, HL_NEAR_READ, addr + at, bounce, part) && hl_recv_put(r, at, bounce, part) == 0;
     }
     free(bounce);
     return ok;
@@ -138,7 +139,7 @@ static enum hl_fetched fetch_near(struct hl_matcher *m, struct hl_peer *p, struc
     if (hl_type_block(b->type, b->count, b->buf, &start)) {
         fetched = hl_split_fetch(m, p, r, start);
     } else {
-        fetched = scatter(r, hl_match_part_of(m, p->node), addr) ? HL_FETCHED : HL_FETCHED_NOT;
+        fetched = scatter(m, p, r, addr) ? HL_FETCHED : HL_FETCHED_NOT;
     }
     if (fetched == HL_FETCHED) {
         count_copied(r);

@@ -178,17 +178,16 @@ static bool leave_rest(struct hl_matcher *m, struct hl_req *r, struct hl_split *
 
 enum hl_fetched hl_split_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r, char *to)
 {
-    const struct hl_match_part *h = hl_match_part_of(m, p->node);
     uint64_t from = hl_recv_body(r)->fetch.addr, n = (uint64_t)r->bytes, units = units_of(n, unit_of(n));
     struct hl_msg_help help;
     struct hl_split *j = open_split(m, p, r, to, &help);
     if (j == NULL) {
-        return hl_cma_move(h, HL_NEAR_READ, from, to, n) ? HL_FETCHED : HL_FETCHED_NOT;
+        return hl_cma_move(m, p, HL_NEAR_READ, from, to, n) ? HL_FETCHED : HL_FETCHED_NOT;
     }
     uint32_t index = (uint32_t)help.split & (HL_SPLITS - 1);
     struct copy_piece piece;
     while (claim_piece(j, help.split >> HL_SPLIT_BITS, n, true, &piece)) {
-        if (!hl_cma_move(h, HL_NEAR_READ, from + piece.at, to + piece.at, piece.n)) {
+        if (!hl_cma_move(m, p, HL_NEAR_READ, from + piece.at, to + piece.at, piece.n)) {
             hl_a32_store_relaxed(&j->failed, 1); /* relaxed: the add publishes it. */
         }
         hl_a64_add_full(&j->done, piece.units); /* full: the last to count sees this copy */
@@ -319,8 +318,8 @@ int hl_split_help(struct hl_matcher *m)
     if (HL_FAULT(die_helping) && m->world_rank == 1) {
         raise(SIGKILL);
     }
-    bool ok = !HL_FAULT(help_fails) &&
-              hl_cma_move(theirs, HL_NEAR_WRITE, what->addr + piece.at, help->from + piece.at, piece.n);
+    bool ok = !HL_FAULT(help_fails) && hl_cma_move(m, help->peer, HL_NEAR_WRITE, what->addr + piece.at,
+                                                   help->from + piece.at, piece.n);
     if (!ok) {
         hl_a32_store_relaxed(&j->failed, 1); /* relaxed: the add publishes it. */
     }

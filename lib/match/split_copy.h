@@ -13,9 +13,10 @@ hl_cma_process(void); /* a random number of this process: process ids are not un
 /* true for a rank of this process (threads, in tests) */
 bool hl_cma_is_here(const struct hl_match_part *h);
 bool hl_cma_works(struct hl_matcher *m, struct hl_peer *p); /* true when the peer's memory can be read */
-/* Copies `n` bytes between `theirs` in that process and `mine`. False: not all were copied, see errno. */
-bool hl_cma_move(const struct hl_match_part *h, enum hl_near_way way, uint64_t theirs, void *mine,
-                 uint64_t n);
+/* Copies `n` bytes between `theirs` in the peer's process and `mine`. False: not all were copied, and errno
+ * says why (ESRCH: the rank has died). */
+bool hl_cma_move(const struct hl_matcher *m, const struct hl_peer *p, enum hl_near_way way, uint64_t theirs,
+                 void *mine, uint64_t n);
 /* hl_cma_move for other modules: 0, HL_ERR_PROC_ABORTED (it has died), or HL_ERR_OTHER (a bad address). */
 int hl_cma_access(struct hl_matcher *m, struct hl_peer *p, enum hl_near_way way, uint64_t theirs, void *mine,
                   uint64_t n);

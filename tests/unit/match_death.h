@@ -5,6 +5,7 @@
 #include "deaths.h"
 #include "port.h"
 #include "slots.h"
+#include "split_copy.h"
 
 #include <rdma/fi_errno.h>
 
@@ -220,6 +221,27 @@ START_TEST(what_a_dead_rank_had_sent_behind_a_slow_one_is_received)
     hl_req_wait(req);
     ck_assert_int_eq(hl_req_finish(req, MPI_STATUS_IGNORE), 0);
     ck_assert_int_eq(got, 42);
+    close_mortals();
+}
+END_TEST
+
+/* Its process number may be another process's by now: here it is this one's. */
+START_TEST(the_kernel_copies_nothing_of_a_dead_rank)
+{
+    open_mortals(1, true);
+    struct hl_match_part *part = hl_match_part_of(&ranks[0], 1);
+    struct hl_peer *p = &ranks[0].near[1];
+    uint64_t theirs = 1, mine = 0, at = (uint64_t)(uintptr_t)&theirs;
+    part->process++; /* no thread of this process */
+    ck_assert(hl_cma_works(&ranks[0], p));
+    ck_assert_int_eq(hl_cma_access(&ranks[0], p, HL_NEAR_READ, at, &mine, sizeof mine), 0);
+    ck_assert_uint_eq(mine, 1);
+    theirs = 2;
+    kill_rank_1();
+    ck_assert_int_eq(hl_cma_access(&ranks[0], p, HL_NEAR_READ, at, &mine, sizeof mine), HL_ERR_PROC_ABORTED);
+    ck_assert_int_eq(hl_cma_access(&ranks[0], p, HL_NEAR_WRITE, at, &mine, sizeof mine), HL_ERR_PROC_ABORTED);
+    ck_assert(mine == 1 && theirs == 2);
+    part->process--;
     close_mortals();
 }
 END_TEST

@@ -577,6 +577,7 @@ static Suite *make_suite(void)
     tcase_add_test(c, what_a_dead_rank_has_claimed_is_passed_over);
     tcase_add_test(c, who_waits_for_a_dead_rank_is_told_while_others_send);
     tcase_add_test(c, what_a_dead_rank_had_sent_behind_a_slow_one_is_received);
+    tcase_add_test(c, the_kernel_copies_nothing_of_a_dead_rank);
     tcase_add_test(c, what_a_ports_owner_may_handle_is_left_to_him);
     tcase_add_test(c, an_end_does_not_wait_for_messages_to_the_dead);
     tcase_add_test(c, a_ports_message_that_is_refused_is_kept_or_told);

@@ -7,8 +7,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "../../lib/lane/inner.h"
+#include "../../lib/rx/inner.h"
 #include "err.h"
 #include "layout.h"
 #include "life.h"
@@ -279,6 +281,33 @@ static void stop_alone(MPI_Win *win)
     ck_assert_int_eq(hl_life_close(HL_LIFE_MPI), 0);
 }
 
+/* ---- a death ---- */
+
+static void set_death(enum hl_rx_death how)
+{
+    hl_a8_store_relaxed(&hl_rx.dead[0], (uint8_t)how); /* relaxed: one thread */
+}
+
+/* The number of its process may be another process's by now: here it is this one's. */
+START_TEST(the_kernel_reaches_no_memory_of_a_dead_rank)
+{
+    long *base;
+    MPI_Win win;
+    uint64_t theirs = 1, mine = 0, at = (uint64_t)(uintptr_t)&theirs;
+    start_alone(&base, &win);
+    ck_assert(hl_cma_probe(0, getpid(), at, 1));
+    ck_assert_int_eq(hl_cma_copy(0, HL_GET, &mine, at, sizeof mine), 0);
+    ck_assert_uint_eq(mine, 1);
+    theirs = 2;
+    set_death(HL_RX_TOLD);
+    ck_assert_int_eq(hl_cma_copy(0, HL_GET, &mine, at, sizeof mine), HL_ERR_PROC_ABORTED);
+    ck_assert_int_eq(hl_cma_copy(0, HL_PUT, &mine, at, sizeof mine), HL_ERR_PROC_ABORTED);
+    set_death(0);
+    ck_assert(mine == 1 && theirs == 2);
+    stop_alone(&win);
+}
+END_TEST
+
 static MPI_Win one_win;
 
 static void *window_main(void *arg)
@@ -429,6 +458,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, the_hash_holds_what_was_put_in);
     tcase_add_test(t, readers_never_miss_what_stays);
     tcase_add_test(t, layouts_are_walked_side_by_side);
+    tcase_add_test(t, the_kernel_reaches_no_memory_of_a_dead_rank);
     tcase_add_loop_test(t, many_threads_use_one_window, 0, 4);
     tcase_add_test(t, wrong_calls_are_errors);
     tcase_add_test(t, requests_tell_what_flushes_tell);
