@@ -37,6 +37,18 @@ static int acquire(struct hl_win *w, int target, bool exclusive)
     return rc;
 }
 
+/* Has the target leave the lock. */
+static int send_release(struct hl_win *w, int target, bool exclusive)
+{
+    struct hl_wire_rec rec = {.op = HL_WIRE_UNLOCK, .kind = exclusive, .aux = w->id};
+    const struct hl_target *t = &w->targets[target];
+    if (!hl_target_is_far(t)) {
+        /* relaxed: the target reads it when it has the record, or after this process has ended. */
+        hl_a8_add_relaxed(hl_win_released(w, hl_target_ctl(t), w->rank), 1);
+    }
+    return hl_win_send(hl_win_world(w, target), &rec);
+}
+
 static int release_lock(struct hl_win *w, int target, bool exclusive)
 {
     const struct hl_target *t = &w->targets[target];
@@ -45,8 +57,7 @@ static int release_lock(struct hl_win *w, int target, bool exclusive)
     }
     int rc = 0;
     if (hl_target_is_far(t) || !hl_lockword_leave(&hl_target_ctl(t)->lock, exclusive)) {
-        struct hl_wire_rec rec = {.op = HL_WIRE_UNLOCK, .kind = exclusive, .aux = w->id};
-        rc = hl_win_send(hl_win_world(w, target), &rec);
+        rc = send_release(w, target, exclusive);
     }
     /* relaxed: peers read it after this process has ended. */
     hl_a8_store_relaxed(hl_win_holds(hl_win_ctl(w)) + target, 0);

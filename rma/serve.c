@@ -45,8 +45,16 @@ static void refuse(const struct hl_lock_ask *ask, int holder)
 static hl_a8 *lock_mark(const struct hl_win *w, int rank)
 {
     const struct hl_target *t = &w->targets[rank];
-    return hl_target_is_far(t) ? hl_win_holds(hl_win_ctl(w)) + w->size + rank
+    return hl_target_is_far(t) ? hl_win_released(w, hl_win_ctl(w), rank)
                                : hl_win_holds(hl_target_ctl(t)) + w->rank;
+}
+
+/* Has a dead rank of the window my lock, perhaps with a release that it could not send any more? */
+static bool keeps_lock(const struct hl_win *w, int rank)
+{
+    /* relaxed, twice: hl_rx_is_dead has acquired what the dead rank did. */
+    return hl_a8_load_relaxed(lock_mark(w, rank)) != 0 ||
+           hl_a8_load_relaxed(hl_win_released(w, hl_win_ctl(w), rank)) != 0;
 }
 
 /* If a dead rank holds my lock, nobody will leave it: refuses it to all that wait. */
@@ -54,8 +62,7 @@ static void refuse_kept(struct hl_win *w)
 {
     for (int i = 0; i < w->size && w->lockq.head != NULL; i++) {
         int world = hl_win_world(w, i);
-        /* relaxed: hl_rx_is_dead has acquired what the dead rank did. */
-        if (hl_rx_is_dead(world) && hl_a8_load_relaxed(lock_mark(w, i)) != 0) {
+        if (hl_rx_is_dead(world) && keeps_lock(w, i)) {
             hl_lockq_refuse(&w->lockq, refuse, world);
         }
     }
@@ -110,6 +117,11 @@ static int leave_lock(struct hl_win *w, void *arg)
     }
     hl_a32_store_relaxed(&hl_win_ctl(w)->holder, 0); /* relaxed: a hint */
     int rank = hl_group_rank(w->comm->peers, msg->from);
+    hl_a8 *released = rank >= 0 ? hl_win_released(w, hl_win_ctl(w), rank) : NULL;
+    /* relaxed, both: the record came behind the addition in send_release. */
+    if (released != NULL && hl_a8_load_relaxed(released) != 0) {
+        hl_a8_add_relaxed(released, (uint8_t)-1);
+    }
     if (rank >= 0 && (hl_target_is_far(&w->targets[rank]) || hl_rx_is_dead(msg->from))) {
         /* relaxed: only this thread writes it, or its rank is dead; other ranks clear theirs themselves. */
         hl_a8_store_relaxed(lock_mark(w, rank), 0);

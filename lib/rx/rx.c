@@ -291,6 +291,9 @@ static void tell_death(int rank)
 {
     uint32_t n = hl_a32_load_acquire(&on_death_count); /* acquire: pairs with hl_rx_on_death. */
     hl_rx.deaths = true;
+    if (hl_job_node_of(rank) >= 0) {
+        (void)hl_rx_near_poll(); /* what it had sent comes first: it may have left a lock, for instance */
+    }
     for (uint32_t i = 0; i < n; i++) {
         on_death[i](rank);
     }

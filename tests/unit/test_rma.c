@@ -283,10 +283,64 @@ static void stop_alone(MPI_Win *win)
 
 /* ---- a death ---- */
 
+static bool keeps_records;             /* they stay with their sender */
+static struct hl_wire_rec kept_record; /* the last of them */
+
+int __real_hl_rx_send(int peer, const struct hl_wire_rec *rec, const void *payload);
+int __wrap_hl_rx_send(int peer, const struct hl_wire_rec *rec, const void *payload);
+
+int __wrap_hl_rx_send(int peer, const struct hl_wire_rec *rec, const void *payload)
+{
+    kept_record = *rec;
+    return keeps_records ? 0 : __real_hl_rx_send(peer, rec, payload);
+}
+
 static void set_death(enum hl_rx_death how)
 {
     hl_a8_store_relaxed(&hl_rx.dead[0], (uint8_t)how); /* relaxed: one thread */
 }
+
+/* Leaves the window's lock as another rank than its target does, while a request is queued: by a record, which
+ * does not leave. */
+static void release_by_record(struct hl_win *w, MPI_Win win)
+{
+    struct hl_lock_ask ask = {
+        .exclusive = true, .holder = &hl_win_ctl(w)->holder, .mark = hl_win_holds(hl_win_ctl(w))};
+    ck_assert_int_eq(PMPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win), 0);
+    ck_assert_int_eq(hl_lockq_ask(&w->lockq, &ask), 0);
+    ck_assert_ptr_nonnull(w->lockq.head);
+    keeps_records = true;
+    hl_job.rank = 1;
+    ck_assert_int_eq(PMPI_Win_unlock(0, win), 0);
+    hl_job.rank = 0;
+    keeps_records = false;
+    ck_assert_int_eq(kept_record.op, HL_WIRE_UNLOCK);
+}
+
+/* Then the lock is never left; who waits for it must hear that. */
+START_TEST(a_release_that_ended_with_its_rank_is_known)
+{
+    long *base;
+    MPI_Win win;
+    start_alone(&base, &win);
+    struct hl_win *w = hl_win_of(win);
+    release_by_record(w, win);
+    set_death(HL_RX_TOLD);
+    hl_win_bereave_lock(w, 1); /* whose request it is not */
+    set_death(0);
+    ck_assert(hl_lockword_is_held(w->lockq.word, true)); /* nobody has left it, */
+    ck_assert_ptr_null(w->lockq.head);                   /* and nobody waits */
+    ck_assert_int_eq(hl_win_send(0, &kept_record), 0);
+    ck_assert(!hl_lockword_is_held(w->lockq.word, true));
+    /* A release that has come leaves no trace. */
+    release_by_record(w, win);
+    ck_assert_int_eq(hl_win_send(0, &kept_record), 0);
+    ck_assert_uint_eq(hl_a8_load_relaxed(hl_win_released(w, hl_win_ctl(w), 0)), 0); /* relaxed: one thread */
+    ck_assert_ptr_null(w->lockq.head);                                              /* the request has it */
+    ck_assert(hl_lockword_leave(w->lockq.word, true));
+    stop_alone(&win);
+}
+END_TEST
 
 /* The number of its process may be another process's by now: here it is this one's. */
 START_TEST(the_kernel_reaches_no_memory_of_a_dead_rank)
@@ -458,6 +512,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, the_hash_holds_what_was_put_in);
     tcase_add_test(t, readers_never_miss_what_stays);
     tcase_add_test(t, layouts_are_walked_side_by_side);
+    tcase_add_test(t, a_release_that_ended_with_its_rank_is_known);
     tcase_add_test(t, the_kernel_reaches_no_memory_of_a_dead_rank);
     tcase_add_loop_test(t, many_threads_use_one_window, 0, 4);
     tcase_add_test(t, wrong_calls_are_errors);
