@@ -176,8 +176,8 @@ HL_INLINE struct hl_win_ctl *hl_target_ctl(const struct hl_target *t)
  * of the holder, [1][holder] in that of the target, for holders that are far from it. A mark is set before a
  * lock is taken by its word, or by the target's receive thread before it grants the lock, and cleared after
  * the lock is left. So the mark of a dead rank may be set although it did not hold the lock, but is never
- * missing when it did: [1][holder] of a near holder counts the releases that it has sent as records, until the
- * target has them, for a record may end with its sender (hl_win_released). */
+ * missing when it did: [1][holder] of a near holder counts the releases that it has sent as records, until
+ * the target has them, for a record may end with its sender (hl_win_released). */
 HL_INLINE hl_a8 *hl_win_holds(const struct hl_win_ctl *ctl)
 {
     return (hl_a8 *)(uintptr_t)&ctl->notes[2 * hl_job.node_size];

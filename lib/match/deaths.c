@@ -3,10 +3,10 @@
  *
  * The receive thread only notes a death (hl_deaths_note); polls do the rest, since they may own inboxes. From
  * the first death on `backlog` stays above 0, so that every poll comes here; jobs without deaths pay nothing.
- * A visit also ends operations that were begun since the last one. It comes when a poll has moved nothing, and
- * now and then where every poll moves something. What waits at an inbox ends when all is read that stood in
- * its ring when a visit counted the death (is_read_up): so the messages that the dead had sent are received
- * first, and those that others send without a pause hold up nothing.
+ * A visit also ends operations that were begun since the last one. It comes when a poll has moved nothing,
+ * and now and then where every poll moves something. What waits at an inbox ends when all is read that stood
+ * in its ring when a visit counted the death (is_read_up): so the messages that the dead had sent are
+ * received first, and those that others send without a pause hold up nothing.
  *
  * A receive from any source ends when a member of its communicator is dead: nobody knows whose message it was
  * going to be. Only communicators know which member that is (hl_match_on_lost). */
