@@ -136,13 +136,13 @@ class Function:
             return f"hl_fort_logical_in(*{name})" if kind == "logical" else f"*{name}"
         if kind == "logical":
             code.declare.append(f"int c_{name} = 0;")
-            code.success.append(f"*{name} = hl_fort_logical_out(c_{name});")
+            # What completes requests says which are complete also when one of them has failed.
+            (code.always if completes(self.name) else code.success).append(f"*{name} = hl_fort_logical_out(c_{name});")
             return f"&c_{name}"
         if kind == "index":
-            if a.shape:
-                code.success.append(f"hl_fort_indices_out({name}, *outcount);")
-            else:
-                code.success.append(f"hl_fort_indices_out({name}, 1);")
+            # The same; C writes none where the call itself is wrong.
+            code.declare.append("*outcount = 0;" if a.shape else f"*{name} = MPI_UNDEFINED;")
+            code.always.append(f"hl_fort_indices_out({name}, {'*outcount' if a.shape else 1});")
         return name
 
     def handle(self, a, code):
