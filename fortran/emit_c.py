@@ -128,8 +128,12 @@ class Function:
             return f"hl_fort_{kind}({name})"
         if kind == "string":
             return self.string(a, code)
-        if kind == "cptr" or kind == "logical" and a.shape:
-            return name if kind == "cptr" else self.logicals(a, code)
+        if kind == "cptr":
+            if name == "buffer_addr": # of a buffer that is given back
+                code.success.append(f"*{name} = hl_fort_buffer_out(*{name});")
+            return name
+        if kind == "logical" and a.shape:
+            return self.logicals(a, code)
         if a.shape and kind != "index":
             return name
         if a.intent == "in":

@@ -1,7 +1,9 @@
-! What the calls that complete requests tell when an operation has failed: which one it is, and that it is complete.
+! What the calls that complete requests tell when an operation has failed: which one it is, and that it is complete. And what a
+! program gets back that had attached MPI_BUFFER_AUTOMATIC.
 program ends
     use mpi_f08
     use checks
+    use, intrinsic :: iso_c_binding, only: c_ptr, c_loc, c_associated
     implicit none
     integer, parameter :: none = 77
     integer, asynchronous :: got(3), sent(2) = [1, 2]
@@ -53,6 +55,7 @@ program ends
     requests(2) = MPI_REQUEST_NULL
     call check_some('MPI_Request_get_status_some')
 
+    call detach()
     call MPI_Finalize()
     if (failures > 0) stop 1
 
@@ -90,5 +93,20 @@ contains
         call check(n == 1 .and. places(1) == 2 .and. places(2) == none, what // ': which ones they are', places(1))
         call check(class_of(statuses(1)%MPI_ERROR) == MPI_ERR_TRUNCATE, what // ': the status', statuses(1)%MPI_ERROR)
         call check(requests(2) == MPI_REQUEST_NULL, what // ': the request')
+    end subroutine
+
+    subroutine detach()
+        character(len=1), asynchronous :: memory(1000)
+        type(c_ptr) :: place
+
+        call MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0)
+        call MPI_Buffer_detach(place, n)
+        call check(c_associated(place, c_loc(MPI_BUFFER_AUTOMATIC)), 'MPI_Buffer_detach of MPI_BUFFER_AUTOMATIC')
+        call MPI_Comm_attach_buffer(MPI_COMM_SELF, MPI_BUFFER_AUTOMATIC, 0)
+        call MPI_Comm_detach_buffer(MPI_COMM_SELF, place, n)
+        call check(c_associated(place, c_loc(MPI_BUFFER_AUTOMATIC)), 'MPI_Comm_detach_buffer of MPI_BUFFER_AUTOMATIC')
+        call MPI_Buffer_attach(memory, 1000)
+        call MPI_Buffer_detach(place, n)
+        call check(n == 1000 .and. .not. c_associated(place, c_loc(MPI_BUFFER_AUTOMATIC)), 'MPI_Buffer_detach of memory', n)
     end subroutine
 end program
