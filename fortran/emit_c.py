@@ -177,7 +177,7 @@ class Function:
         else:
             code.declare.append(f"{c_type} *c_{name} = hl_fort_{kind}s_in({where}, {name}, {length});")
             if a.intent == "inout":
-                code.always.append(f"hl_fort_{kind}s_out({name}, c_{name}, {length});")
+                code.always += [f"if (c_{name} != NULL) {{", f"hl_fort_{kind}s_out({name}, c_{name}, {length});", "}"]
         code.memory.append(f"c_{name} == NULL")
         return f"c_{name}"
 
