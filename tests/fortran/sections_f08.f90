@@ -420,6 +420,7 @@ contains
     subroutine odd_counts()
         type(MPI_Datatype) :: pair, holes, byte5
         integer, asynchronous :: a(40), b(40), seen(20)
+        type(MPI_Request) :: request
         integer :: j, ierror, class
 
         class = MPI_SUCCESS
@@ -455,6 +456,10 @@ contains
         call MPI_Send(a(1:40:2), 21, MPI_INTEGER, right, 7, MPI_COMM_WORLD, ierror)
         if (ierror /= MPI_SUCCESS) call MPI_Error_class(ierror, class)
         call check(class == MPI_ERR_COUNT, "too much data", class)
+        class = MPI_SUCCESS
+        call MPI_Ssend_init(a(1:40:2), 2_MPI_COUNT_KIND**62 + 1, MPI_INTEGER, MPI_PROC_NULL, 7, MPI_COMM_WORLD, request, ierror)
+        if (ierror /= MPI_SUCCESS) call MPI_Error_class(ierror, class)
+        call check(class == MPI_ERR_COUNT, "more bytes than can be counted", class)
         class = MPI_SUCCESS
         call MPI_Win_attach(win, a(1:40:2), 80_MPI_ADDRESS_KIND, ierror)
         if (ierror /= MPI_SUCCESS) call MPI_Error_class(ierror, class)
