@@ -68,10 +68,18 @@ void hl_fort_copy_again(struct hl_fort_copy *copy)
     }
 }
 
-void hl_fort_copy_back(struct hl_fort_copy *copy)
+static void write_section(const struct hl_fort_copy *copy)
 {
     if (copy->before != NULL) {
         copy_elements(copy, copy->memory, copy->first, copy->rank, TO_SECTION);
+    }
+}
+
+void hl_fort_copy_back(struct hl_fort_copy *copy)
+{
+    write_section(copy);
+    if (copy->before != NULL) { /* the section is the program's now: it does not get the same once more */
+        memcpy(copy->before, copy->memory, copy->len);
     }
 }
 
@@ -177,7 +185,7 @@ void hl_fort_copy_part_back(struct hl_fort_copy *copy, int partition)
 
 void hl_fort_copy_end(struct hl_fort_copy *copy)
 {
-    hl_fort_copy_back(copy);
+    write_section(copy);
     free(copy->before);
     free(copy->memory);
     copy->before = copy->memory = NULL;

@@ -128,21 +128,25 @@ class Function:
             return f"hl_fort_{kind}({name})"
         if kind == "string":
             return self.string(a, code)
-        if kind == "cptr" or kind == "logical" and a.shape:
-            return name if kind == "cptr" else self.logicals(a, code)
+        if kind == "cptr":
+            if name == "buffer_addr": # of a buffer that is given back
+                code.success.append(f"*{name} = hl_fort_buffer_out(*{name});")
+            return name
+        if kind == "logical" and a.shape:
+            return self.logicals(a, code)
         if a.shape and kind != "index":
             return name
         if a.intent == "in":
             return f"hl_fort_logical_in(*{name})" if kind == "logical" else f"*{name}"
         if kind == "logical":
             code.declare.append(f"int c_{name} = 0;")
-            code.success.append(f"*{name} = hl_fort_logical_out(c_{name});")
+            # What completes requests says which are complete also when one of them has failed.
+            (code.always if completes(self.name) else code.success).append(f"*{name} = hl_fort_logical_out(c_{name});")
             return f"&c_{name}"
         if kind == "index":
-            if a.shape:
-                code.success.append(f"hl_fort_indices_out({name}, *outcount);")
-            else:
-                code.success.append(f"hl_fort_indices_out({name}, 1);")
+            # The same; C writes none where the call itself is wrong.
+            code.declare.append("*outcount = 0;" if a.shape else f"*{name} = MPI_UNDEFINED;")
+            code.always.append(f"hl_fort_indices_out({name}, {'*outcount' if a.shape else 1});")
         return name
 
     def handle(self, a, code):
@@ -173,7 +177,7 @@ class Function:
         else:
             code.declare.append(f"{c_type} *c_{name} = hl_fort_{kind}s_in({where}, {name}, {length});")
             if a.intent == "inout":
-                code.always.append(f"hl_fort_{kind}s_out({name}, c_{name}, {length});")
+                code.always += [f"if (c_{name} != NULL) {{", f"hl_fort_{kind}s_out({name}, c_{name}, {length});", "}"]
         code.memory.append(f"c_{name} == NULL")
         return f"c_{name}"
 

@@ -13,7 +13,8 @@ FORTRAN_TYPES = {"int": "integer", "index": "integer", "weights": "integer", "er
 
 # Special variables: name, Fortran type, shape, symbol (sentinel.h).
 SENTINELS = [("MPI_BOTTOM", "integer(C_INT)", "", "bottom"), ("MPI_IN_PLACE", "integer(C_INT)", "", "in_place"),
-             ("MPI_BUFFER_AUTOMATIC", "integer(C_INT)", "", "buffer_automatic"),
+             # A target: what MPI_Buffer_detach gives back is compared with c_loc(MPI_BUFFER_AUTOMATIC).
+             ("MPI_BUFFER_AUTOMATIC", "integer(C_INT), target", "", "buffer_automatic"),
              ("MPI_ERRCODES_IGNORE", "integer(C_INT)", "(1)", "errcodes_ignore"),
              ("MPI_UNWEIGHTED", "integer(C_INT)", "(1)", "unweighted"),
              ("MPI_WEIGHTS_EMPTY", "integer(C_INT)", "(1)", "weights_empty"),

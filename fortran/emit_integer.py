@@ -299,6 +299,8 @@ SENTINELS = [("MPI_BOTTOM", "INTEGER", ""), ("MPI_IN_PLACE", "INTEGER", ""), ("M
              ("MPI_STATUSES_IGNORE", "INTEGER", "(MPI_STATUS_SIZE,1)"), ("MPI_ERRCODES_IGNORE", "INTEGER", "(1)"),
              ("MPI_UNWEIGHTED", "INTEGER", "(1)"), ("MPI_WEIGHTS_EMPTY", "INTEGER", "(1)"),
              ("MPI_ARGV_NULL", "CHARACTER(LEN=1)", "(1)"), ("MPI_ARGVS_NULL", "CHARACTER(LEN=1)", "(1,1)")]
+# Those to which programs may apply c_loc.
+TARGETS = {"MPI_BUFFER_AUTOMATIC"}
 NUMBERS = [("MPI_ADDRESS_KIND", 8), ("MPI_COUNT_KIND", 8), ("MPI_INTEGER_KIND", 4), ("MPI_OFFSET_KIND", 8),
            ("MPI_STATUS_SIZE", 8), ("MPI_SOURCE", 1), ("MPI_TAG", 2), ("MPI_ERROR", 3)]
 FALSE = ["MPI_SUBARRAYS_SUPPORTED", "MPI_ASYNC_PROTECTS_NONBLOCKING"]
@@ -336,6 +338,8 @@ def mpif(constants):
         say(f"PARAMETER ({name}=.FALSE.)")
     for name, kind, shape in SENTINELS:
         say(f"{kind} {name}{shape}")
+        if name in TARGETS:
+            say(f"TARGET {name}")
         say(f"COMMON /{block(name)}/ {name}")
     for name in ("WTIME", "WTICK"):
         say(f"DOUBLE PRECISION MPI_{name}, PMPI_{name}")
@@ -446,6 +450,7 @@ def module(procedures, constants):
     out += [f"    integer(MPI_OFFSET_KIND), parameter :: {n} = {v}" for n, v in offsets]
     out += [f"    logical, parameter :: {n} = .false." for n in FALSE] + [""]
     for name, kind, shape in SENTINELS:
-        out += [f"    {kind.lower()} :: {name}{shape}", f"    common /{block(name)}/ {name}"]
+        target = ", target" if name in TARGETS else ""
+        out += [f"    {kind.lower()}{target} :: {name}{shape}", f"    common /{block(name)}/ {name}"]
     out += [""] + [f"    external :: MPI_{name}" for name in CALLBACKS] + [""]
     return "\n".join(out + f_interfaces(selected(procedures))) + SIZEOF + "end module\n"

@@ -227,14 +227,17 @@ static int make_type(const struct hl_fort_shape *shape, MPI_Datatype *made, cons
         room *= shape->dim[i].extent;
     }
     bool dense = size == extent && size == true_extent && true_lb == 0 && lb == 0;
-    MPI_Count last = (shape->count - 1) * extent; /* of the last item, which may come first in memory */
+    MPI_Count last = 0, bytes = 0; /* last: where the last item begins, which may come first in memory */
+    if (__builtin_mul_overflow(shape->count - 1, extent, &last) ||
+        __builtin_mul_overflow(shape->count, size, &bytes) || last > room || last < -room) {
+        last = room + 1; /* beyond the end, and not beyond what can be counted */
+    }
     MPI_Count first = true_lb + (last < 0 ? last : 0), end = true_lb + true_extent + (last > 0 ? last : 0);
     if (first < 0 || end > room) {
         *why = "count and datatype ask for more data than the section of the array has";
         return MPI_ERR_COUNT;
     }
-    rc = dense ? make_dense(shape, shape->count * size, made)
-               : make_of_bytes(shape, first, end - first, shape->count * size, made);
+    rc = dense ? make_dense(shape, bytes, made) : make_of_bytes(shape, first, end - first, bytes, made);
     if (rc == MPI_ERR_NO_MEM) {
         *why = "there is no memory to describe the section of an array";
     }

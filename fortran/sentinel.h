@@ -38,6 +38,12 @@ static inline void *hl_fort_buffer(const void *buffer)
     return (void *)buffer;
 }
 
+/* A buffer that MPI gives back, as Fortran knows it: its own MPI_BUFFER_AUTOMATIC in the place of C's. */
+static inline void *hl_fort_buffer_out(void *buffer)
+{
+    return buffer == MPI_BUFFER_AUTOMATIC ? (void *)mpi_fortran_buffer_automatic_ : buffer;
+}
+
 /* A status or an array of them: Fortran's INTEGER(MPI_STATUS_SIZE) and TYPE(MPI_Status) lie in memory as C's
  * structure does. Both names are taken for both, as programs mix them. */
 static inline MPI_Status *hl_fort_status(void *status)

@@ -1,4 +1,5 @@
 /* Start and end of OpenSHMEM, and how a wrong program ends. */
+#include <ctype.h>
 #include <mpi.h>
 #include <shmem.h>
 #include <stdarg.h>
@@ -80,12 +81,43 @@ _Noreturn void hl_shmem_bad_access(const char *func, const void *addr, size_t le
         addr);
 }
 
+/* Does the word rank, or ranks, begin at `at`? */
+static bool is_rank_word(const char *text, const char *at)
+{
+    if (strncmp(at, "rank", 4) != 0 || (at != text && (isalnum((unsigned char)at[-1]) || at[-1] == '_'))) {
+        return false;
+    }
+    const char *end = at + 4 + (at[4] == 's');
+    return !isalnum((unsigned char)*end) && *end != '_';
+}
+
+void hl_shmem_words(const char *text, char *out, size_t cap)
+{
+    size_t n = 0;
+    for (const char *at = text; *at != '\0' && n + 3 <= cap;) {
+        if (is_rank_word(text, at)) {
+            out[n++] = 'P';
+            out[n++] = 'E';
+            at += 4;
+        } else {
+            out[n++] = *at++;
+        }
+    }
+    out[n] = '\0';
+}
+
 void hl_shmem_fail(int rc, const char *func, int pe)
 {
-    if (pe >= 0) {
-        hl_shmem_die(func, "PE %d: %s", pe, hl_err_text(rc));
+    const char *said = hl_err_text(rc);
+    char *text = malloc(HL_ERR_TEXT); /* not on the stack: deep calls end here */
+    if (text != NULL) {
+        hl_shmem_words(said, text, HL_ERR_TEXT);
+        said = text;
     }
-    hl_shmem_die(func, "%s", hl_err_text(rc));
+    if (pe >= 0) {
+        hl_shmem_die(func, "PE %d: %s", pe, said);
+    }
+    hl_shmem_die(func, "%s", said);
 }
 
 /* ---- start ---- */

@@ -21,6 +21,9 @@ _Noreturn void hl_shmem_die(const char *func, const char *fmt, ...) HL_COLD HL_P
  * SHMEM is not open. */
 _Noreturn void hl_shmem_bad_access(const char *func, const void *addr, size_t len, int pe) HL_COLD;
 
+/* Writes an error's text to out[cap] with PE for rank: the modules below speak as MPI does. */
+void hl_shmem_words(const char *text, char *out, size_t cap);
+
 /* hl_shmem_fail ends the job with the text of error `rc` of an operation on `pe` (-1: on no PE);
  * hl_shmem_must does so unless rc is 0. */
 void hl_shmem_fail(int rc, const char *func, int pe) HL_COLD;

@@ -55,7 +55,7 @@ static int keep_call(struct hl_type *t, const struct type_call *call)
                                 .n_counts = (int)counts,
                                 .n_types = (int)call->n_types,
                                 .types = (struct hl_type **)(uintptr_t)call->types};
-    int err = HL_ERR_NO_MEM;
+    int err;
 
     args.ints = malloc(((size_t)ints + 1) * sizeof(int));
     args.addrs = malloc(((size_t)addrs + 1) * 8);
@@ -65,6 +65,8 @@ static int keep_call(struct hl_type *t, const struct type_call *call)
         gather_ints(call, 1, args.addrs, NULL);
         gather_ints(call, 2, args.counts, NULL);
         err = hl_type_keep_args(t, &args);
+    } else {
+        err = hl_err_say(HL_ERR_NO_MEM, "no memory for the arguments of a datatype");
     }
     free(args.ints);
     free(args.addrs);
@@ -413,7 +415,9 @@ static int darray(struct part_of_grid *x, MPI_Datatype oldtype, MPI_Datatype *ne
     err = err == 0 ? hl_api_check_list(n, a->procs, "array_of_psizes") : err;
     if (err == 0) {
         rest = malloc((3 * (size_t)n + 1) * sizeof *rest);
-        err = rest == NULL ? HL_ERR_NO_MEM : 0;
+        err = rest == NULL
+                  ? hl_err_say(HL_ERR_NO_MEM, "no memory for an array of %lld dimensions", (long long)n)
+                  : 0;
     }
     for (int64_t i = 0; err == 0 && i < n; i++) {
         rest[i] = a->distribs[i];

@@ -21,6 +21,11 @@ void hl_log_identify(const char *unit, int number)
     snprintf(who, sizeof who, " %s %d (%s):", unit, number, host);
 }
 
+void hl_log_speak(const char *unit)
+{
+    own_unit = unit;
+}
+
 const char *hl_log_unit(void)
 {
     return own_unit;

@@ -29,6 +29,9 @@ void hl_log(enum hl_log_level level, const char *fmt, ...) HL_COLD HL_PRINTF(2, 
  * "rank" or "PE". */
 void hl_log_identify(const char *unit, int number);
 
+/* Sets the unit alone, as soon as it is known: before the number is. */
+void hl_log_speak(const char *unit);
+
 /* That unit, for words about other ranks; "rank" before start-up. */
 const char *hl_log_unit(void);
 

@@ -384,7 +384,7 @@ static int open_once(void)
     static const char *const names[] = {"auto", "pmi1", "pmix", "self"}; /* in the order of lib/conf/vars.h */
     int rc = hl_boot_choose(names[hl_conf.boot], hl_conf_env, &method, &job);
     if (!rc) {
-        hl_log_identify("rank", job.rank); /* so early: lines about waiting for other ranks need it */
+        hl_log_identify(hl_log_unit(), job.rank); /* so early: lines about waiting for other ranks need it */
     }
     if (!rc) {
         rc = agree_secret();

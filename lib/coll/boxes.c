@@ -175,7 +175,9 @@ int hl_boxes_make(struct hl_comm *comm, struct hl_boxes **made)
 {
     struct boxes_flight *m = calloc(1, sizeof *m);
     struct hl_boxes *b = m != NULL ? allocate_boxes(comm) : NULL;
-    int err = b != NULL ? hl_flight_ready() : HL_ERR_NO_MEM;
+    int err = m == NULL   ? hl_err_say(HL_ERR_NO_MEM, "no memory to make mailboxes of %d ranks", comm->size)
+              : b != NULL ? hl_flight_ready()
+                          : HL_ERR_NO_MEM;
 
     if (err != 0) {
         hl_boxes_drop(b);

@@ -223,7 +223,7 @@ static bool step_out(struct hl_exchange *x, int peer)
 static int read_scattered(int node_rank, uint64_t from, const struct hl_data *to, int64_t bytes)
 {
     char *bounce = malloc((size_t)(bytes < BOUNCE_BYTES ? bytes : BOUNCE_BYTES));
-    int err = bounce != NULL ? 0 : HL_ERR_NO_MEM;
+    int err = bounce != NULL ? 0 : hl_err_say(HL_ERR_NO_MEM, "no memory for a buffer of an alltoall");
 
     for (int64_t done = 0; err == 0 && done < bytes; done += BOUNCE_BYTES) {
         int64_t n = bytes - done < BOUNCE_BYTES ? bytes - done : BOUNCE_BYTES;

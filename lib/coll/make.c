@@ -182,7 +182,7 @@ static int join(const struct hl_group *from, const struct vote *votes, int color
 {
     struct joiner *joiners = malloc(((size_t)from->size + 1) * sizeof *joiners);
     int *world = malloc(((size_t)from->size + 1) * sizeof *world), n = 0;
-    int err = HL_ERR_NO_MEM;
+    int err;
 
     for (int i = 0; joiners != NULL && i < from->size; i++) {
         if (votes[i].color == color) {
@@ -196,6 +196,8 @@ static int join(const struct hl_group *from, const struct vote *votes, int color
         }
         *first = n > 0 ? votes[joiners[0].rank] : (struct vote){0};
         err = hl_group_make(world, n, group);
+    } else {
+        err = hl_err_say(HL_ERR_NO_MEM, "no memory for a part of %d ranks", from->size);
     }
     free(joiners);
     free(world);

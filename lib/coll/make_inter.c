@@ -41,6 +41,9 @@ static int *world_ranks(const struct hl_group *g)
     for (int i = 0; world != NULL && i < g->size; i++) {
         world[i] = hl_group_world(g, i);
     }
+    if (world == NULL) {
+        hl_err_say(HL_ERR_NO_MEM, "no memory for a list of %d rank%s", g->size, hl_plural(g->size));
+    }
     return world;
 }
 
@@ -128,7 +131,9 @@ int hl_coll_intercomm_create(struct hl_comm *local, int leader, const struct hl_
     }
     if (err == 0 && world == NULL) {
         world = malloc((size_t)theirs.size * sizeof *world);
-        err = world == NULL ? HL_ERR_NO_MEM : 0;
+        err = world == NULL ? hl_err_say(HL_ERR_NO_MEM, "no memory for a list of %d rank%s", theirs.size,
+                                         hl_plural(theirs.size))
+                            : 0;
     }
     err = hl_coll_all_or_none(local, err, making);
     if (err == 0) {

@@ -391,9 +391,9 @@ static bool poll_schedule(void *schedule)
 static void describe_meeting(const struct hl_sched *s, struct hl_wait_desc *t)
 {
     if (s->comm->size == hl_job.size) {
-        hl_desc_say(t, "all ranks of the job");
+        hl_desc_say(t, "all %ss of the job", hl_desc_unit(t));
     } else {
-        hl_desc_say(t, "%d ranks that make a communicator", s->comm->size);
+        hl_desc_say(t, "%d %ss that make a communicator", s->comm->size, hl_desc_unit(t));
     }
     for (int64_t i = s->next - 1; i >= 0 && s->steps[i].kind == HL_STEP_RECV; i--) {
         hl_desc_await(t, hl_comm_world(s->comm, s->steps[i].peer));

@@ -141,7 +141,7 @@ int hl_errh_set_string(int code, const char *string)
     char *copy = NULL;
 
     if (string != NULL && asprintf(&copy, "%.*s", MPI_MAX_ERROR_STRING - 1, string) < 0) {
-        return HL_ERR_NO_MEM;
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for the text of error code %d", code);
     }
     hl_mutex_lock(&lock);
     struct added *row = code_row(code);

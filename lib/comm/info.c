@@ -113,7 +113,7 @@ static int copy_rows(const struct hl_info *from, struct hl_info *copy) HL_REQUIR
         if (key == NULL || value == NULL) {
             free(key);
             free(value);
-            err = HL_ERR_NO_MEM;
+            err = hl_err_say(HL_ERR_NO_MEM, "no memory for a copy of info key %s", from->rows[i].key);
         } else {
             err = store(copy, key, value);
         }

@@ -14,6 +14,12 @@ struct reader {
     int i, a, c;
 };
 
+static int no_scale_memory(int64_t n)
+{
+    return hl_err_say(HL_ERR_NO_MEM, "no memory for the %lld parts of a filetype in a data representation",
+                      (long long)n);
+}
+
 static int64_t next_small(struct reader *r)
 {
     return r->args->ints[r->i++];
@@ -59,7 +65,7 @@ static int again_indexed(struct reader *r, const struct hl_type *old, struct hl_
     int64_t *v = malloc((2 * (size_t)count + 1) * sizeof *v);
 
     if (v == NULL) {
-        return HL_ERR_NO_MEM;
+        return no_scale_memory(count);
     }
     read_all(r, next_count, block ? 0 : count, v);
     read_all(r, in_bytes(combiner) ? next_address : next_count, count, v + count);
@@ -74,7 +80,7 @@ static int again_struct(const struct hl_rep *rep, struct reader *r, struct hl_ty
     int64_t count = next_count(r);
     int64_t *v = malloc((2 * (size_t)count + 1) * sizeof *v);
     struct hl_type **types = calloc((size_t)count + 1, sizeof(struct hl_type *));
-    int err = v == NULL || types == NULL ? HL_ERR_NO_MEM : 0;
+    int err = v == NULL || types == NULL ? no_scale_memory(count) : 0;
 
     if (err == 0) {
         read_all(r, next_count, count, v);
@@ -98,7 +104,7 @@ static int again_subarray(struct reader *r, const struct hl_type *old, struct hl
     int64_t *v = malloc(3 * (size_t)n * sizeof *v);
 
     if (v == NULL) {
-        return HL_ERR_NO_MEM;
+        return no_scale_memory(n);
     }
     read_all(r, next_count, 3 * (int64_t)n, v);
     struct hl_subarray a = {n, v, v + n, v + 2 * n, (int)next_small(r)};
@@ -115,7 +121,7 @@ static int again_darray(struct reader *r, const struct hl_type *old, struct hl_t
     size_t n = (size_t)a.ndims;
     int64_t *sizes = malloc(n * sizeof *sizes);
     int *v = malloc(3 * n * sizeof *v);
-    int err = sizes == NULL || v == NULL ? HL_ERR_NO_MEM : 0;
+    int err = sizes == NULL || v == NULL ? no_scale_memory(a.ndims) : 0;
 
     if (err == 0) {
         read_all(r, next_count, a.ndims, sizes);

@@ -91,6 +91,7 @@ int hl_modules_start(const char *unit)
         return err;
     }
     hl_log_limit((enum hl_log_level)hl_conf.log);
+    hl_log_speak(unit);
     err = hl_boot_open();
     if (err != 0) {
         return err;

@@ -369,7 +369,7 @@ void hl_hang_fence(void)
 void hl_hang_describe_fence(const void *absent, struct hl_wait_desc *t)
 {
     const struct hl_wait_desc *said = absent;
-    hl_desc_say(t, "all ranks of the job, which meet at the launcher");
+    hl_desc_say(t, "all %ss of the job, which meet at the launcher", hl_desc_unit(t));
     if (said != NULL && said->n > 0) {
         t->n = said->n;
         memcpy(t->ranks, said->ranks, sizeof t->ranks);

@@ -80,7 +80,8 @@ int hl_type_make_f90(int class_, int p, int r, struct hl_type **made)
     }
     if (m == NULL) {
         m = malloc(sizeof *m);
-        err = m == NULL ? HL_ERR_NO_MEM : make_type(base, &asked, &asked.type);
+        err = m == NULL ? hl_err_say(HL_ERR_NO_MEM, "no memory for one more type by its digits")
+                        : make_type(base, &asked, &asked.type);
         if (err == 0) {
             *m = asked;
             m->next = all;

@@ -83,7 +83,7 @@ int hl_type_keep_args(struct hl_type *t, const struct hl_type_args *args)
     struct hl_type_args *a = malloc(bytes);
 
     if (a == NULL) {
-        return HL_ERR_NO_MEM;
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for %zu bytes of arguments that make a datatype", bytes);
     }
     *a = *args;
     a->addrs = (int64_t *)(void *)(a + 1);

@@ -134,8 +134,10 @@ contains
             call MPI_Testall(2, requests, flag, MPI_STATUSES_IGNORE)
         end do
         call check(all(b(1, :) == [(10 * left + i, i = 1, 6)]) .and. all(b(2, :) == -1), "from a dense array")
+        b = -3
         call MPI_Request_free(requests(1))
         call MPI_Request_free(requests(2))
+        call check(all(b == -3), "what was written before the requests were freed")
     end subroutine
 
     subroutine refused()

@@ -194,6 +194,7 @@ program sections_f08
     call other_types()
     call odd_counts()
     call several_at_once()
+    call freed_later()
     call refused_frees()
     call MPI_Win_free(win)
     call MPI_Allreduce(MPI_IN_PLACE, failures, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
@@ -419,6 +420,7 @@ contains
     subroutine odd_counts()
         type(MPI_Datatype) :: pair, holes, byte5
         integer, asynchronous :: a(40), b(40), seen(20)
+        type(MPI_Request) :: request
         integer :: j, ierror, class
 
         class = MPI_SUCCESS
@@ -454,6 +456,11 @@ contains
         call MPI_Send(a(1:40:2), 21, MPI_INTEGER, right, 7, MPI_COMM_WORLD, ierror)
         if (ierror /= MPI_SUCCESS) call MPI_Error_class(ierror, class)
         call check(class == MPI_ERR_COUNT, "too much data", class)
+        class = MPI_SUCCESS
+        call MPI_Ssend_init(a(1:40:2), 2_MPI_COUNT_KIND**62 + 1, MPI_INTEGER, MPI_PROC_NULL, 7, MPI_COMM_WORLD, request, ierror)
+        if (ierror /= MPI_SUCCESS) call MPI_Error_class(ierror, class)
+        call check(class == MPI_ERR_COUNT, "more bytes than can be counted", class)
+        class = MPI_SUCCESS
         call MPI_Win_attach(win, a(1:40:2), 80_MPI_ADDRESS_KIND, ierror)
         if (ierror /= MPI_SUCCESS) call MPI_Error_class(ierror, class)
         call check(class == MPI_ERR_BUFFER, "a section as memory of a window", class)
@@ -520,6 +527,27 @@ contains
                 call check(all(b(3:20:2, j) == -1) .and. b(1, j) == 7, "beside several at once", how)
             end do
         end do
+    end subroutine
+
+    ! What came stands in the section when the wait has returned. What the program writes there afterwards stays, also when the
+    ! request is freed.
+    subroutine freed_later()
+        integer, asynchronous :: a(20), b(20)
+        type(MPI_Request) :: request
+        integer :: round
+
+        b = -1
+        call MPI_Allreduce_init(a(1:20:2), b(2:20:2), 10, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, request)
+        do round = 1, 2
+            a = me + round
+            call MPI_Start(request)
+            call MPI_Wait(request, MPI_STATUS_IGNORE)
+            call check(all(b(2:20:2) == ranks * round + ranks * (ranks - 1) / 2), "a persistent operation", round)
+            call check(all(b(1:19:2) == -round), "beside a persistent operation", round)
+            b = -round - 1
+        end do
+        call MPI_Request_free(request)
+        call check(all(b == -3), "what was written behind a persistent operation that is freed then")
     end subroutine
 
     ! A collective operation under way is waited for, not freed: what was refused changes nothing. A persistent one that is

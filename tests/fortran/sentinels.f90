@@ -1,6 +1,7 @@
 ! Special variables: they are recognized, in the place of buffers, statuses, weights and error codes, in a program that includes
 ! mpif.h and in one that uses module mpi; and a write to one of them is refused by the system.
 program sentinels
+    use, intrinsic :: iso_c_binding, only: c_loc, c_associated
     use mpi
     use checks
     implicit none
@@ -60,6 +61,7 @@ program sentinels
     call check(faults(MPI_BOTTOM) == 1, 'MPI_BOTTOM can be written')
     call check(faults(MPI_IN_PLACE) == 1, 'MPI_IN_PLACE can be written')
     call check(faults(MPI_BUFFER_AUTOMATIC) == 1, 'MPI_BUFFER_AUTOMATIC can be written')
+    call check(c_associated(c_loc(MPI_BUFFER_AUTOMATIC)), 'the address of MPI_BUFFER_AUTOMATIC')
     call check(faults(MPI_STATUS_IGNORE) == 1, 'MPI_STATUS_IGNORE can be written')
     call check(faults(MPI_STATUSES_IGNORE) == 1, 'MPI_STATUSES_IGNORE can be written')
     call check(faults(MPI_ERRCODES_IGNORE) == 1, 'MPI_ERRCODES_IGNORE can be written')

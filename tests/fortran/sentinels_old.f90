@@ -1,5 +1,6 @@
 ! The special variables of mpif.h, in free form: the same as those of module mpi.
 subroutine old_style
+    use, intrinsic :: iso_c_binding, only: c_loc, c_associated
     use checks
     implicit none
     include 'mpif.h'
@@ -12,5 +13,6 @@ subroutine old_style
     total = [rank, 1]
     call MPI_Allreduce(MPI_IN_PLACE, total, 2, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierror)
     call check(total(1) == size * (size - 1) / 2 .and. total(2) == size, 'MPI_IN_PLACE of mpif.h')
+    call check(c_associated(c_loc(MPI_BUFFER_AUTOMATIC)), 'the address of MPI_BUFFER_AUTOMATIC of mpif.h')
     call check(faults(MPI_STATUS_IGNORE) == 1, 'MPI_STATUS_IGNORE of mpif.h can be written')
 end subroutine

@@ -111,6 +111,9 @@ expect("--functions --json", json.loads(run("--json", "--functions")[1]) == {"fu
 report = json.loads(run("--env", "--json", HOTLANE_LANES="3")[1])
 expect("--env --json", sorted(report) == ["notes", "others", "variables"] and variable(report, "HOTLANE_LANES")["value"] == "3"
        and report["variables"][0].keys() >= {"name", "origin", "values", "help"})
+for given, shown in (("a/Gr\u00fc\u00dfe-\u2713-\U0001f600", None), ("\udcff\udce2\udc82", "\u00ff\u00e2\u0082")):
+    report = json.loads(run("--env", "--json", HOTLANE_STATS_FILE=given)[1])
+    expect("--json: letters beyond ASCII, and bytes that are none", variable(report, "HOTLANE_STATS_FILE")["value"] == (shown or given))
 expect("--markdown --json", run("--markdown", "--json")[:2] == (2, "") and "not with --json" in run("--json", "--markdown")[2])
 code, text, error = run("--explain", "MPI_ERR_RMA_RANGE")
 expect("--explain of an error class", (code, error) == (0, "") and text.startswith("MPI_ERR_RMA_RANGE (48): target memory is not part of the window\n"))

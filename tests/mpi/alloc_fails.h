@@ -1,5 +1,5 @@
 /* The program's allocations, which are the library's, too: those that the library makes itself can be made to
- * fail, and blocks are counted. */
+ * fail, and blocks are counted. Another library is one that the program names by ALLOC_LIBRARY. */
 #ifndef ALLOC_FAILS_H
 #define ALLOC_FAILS_H
 
@@ -11,6 +11,10 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#ifndef ALLOC_LIBRARY
+#define ALLOC_LIBRARY "libhotlane.so"
+#endif
 
 void *__libc_malloc(size_t n);
 void *__libc_calloc(size_t n, size_t of);
@@ -24,7 +28,7 @@ static uintptr_t alloc_from, alloc_to; /* the library's code */
 
 static int alloc_find_library(struct dl_phdr_info *o, size_t bytes, void *unused)
 {
-    for (int i = 0; strstr(o->dlpi_name, "libhotlane.so") != NULL && i < o->dlpi_phnum; i++) {
+    for (int i = 0; strstr(o->dlpi_name, ALLOC_LIBRARY) != NULL && i < o->dlpi_phnum; i++) {
         const ElfW(Phdr) *p = &o->dlpi_phdr[i];
         if (p->p_type == PT_LOAD && (p->p_flags & PF_X) != 0) {
             alloc_from = o->dlpi_addr + p->p_vaddr;

@@ -25,8 +25,8 @@ RING = r"rank 0 waits for rank 1 in .*, rank 3 waits for rank 4 in \S+ \([^()]*\
 
 
 class Scene:
-    def __init__(self, *waits, ranks=2, circle=True, ways=("near", "net"), env=None):
-        self.waits, self.ranks, self.circle, self.ways, self.env = waits, ranks, circle, ways, env or {}
+    def __init__(self, *waits, ranks=2, circle=True, ways=("near", "net"), env=None, unit="(rank|PE)"):
+        self.waits, self.ranks, self.circle, self.ways, self.env, self.unit = waits, ranks, circle, ways, env or {}, unit
 
 
 def alike(words):
@@ -82,10 +82,11 @@ MPI["ibarrier"] = against(f"MPI_Wait: {WORLD}; for rank 1")
 
 WORD = r"a word that any PE may write: "
 SHMEM_WAIT = rf"shmem_\w*wait_until: {WORD}0x[0-9a-f]+ in the symmetric heap, is 0, to be == 1$"
-ALONE = "shmem_init: all ranks of the job; for PE 0$"
+ALONE = "shmem_init: all PEs of the job; for PE 0$"
 SHMEM = {
     "init": Scene(f"MPI_Barrier: {WORLD}; for rank 1$", ALONE),
     "init_finalize": Scene("MPI_Finalize: all ranks of the job, which meet at the launcher; for rank 1$", ALONE),
+    "late": Scene("shmem_init_thread: all PEs of the job, which meet at the launcher; for PE 1$", circle=False, unit="PE"),
     "wait_until": Scene(SHMEM_WAIT, SHMEM_WAIT, circle=False),
     "wait_until_all": Scene(rf"shmem_\w*wait_until_all: {WORD}3 objects, index 1: 0x[0-9a-f]+ in the symmetric heap, is -7, to be > -5$",
                             circle=False),
@@ -103,7 +104,7 @@ SHMEM = {
 def is_complete(scene, text):
     """What is missing in the output, or nothing."""
     for rank, words in enumerate(scene.waits):
-        line = rf"^hotlane: (rank|PE) {rank} \(\S+\): watchdog: thread \d+ has waited \d+ s in {words}"
+        line = rf"^hotlane: {scene.unit} {rank} \(\S+\): watchdog: thread \d+ has waited \d+ s in {words}"
         if not re.search(line, text, re.M):
             return f"rank {rank} does not say: {words}"
         if scene.circle == RING:

@@ -7,6 +7,7 @@
 #include "job.h"
 #include "parts.h"
 #include "pinned.h"
+#include "shm.h"
 #include "sym.h"
 #include "tree.h"
 #include "turn.h"
@@ -252,6 +253,19 @@ START_TEST(searches_of_lists_begin_everywhere)
 }
 END_TEST
 
+/* Errors of the modules below are told in the words of OpenSHMEM, and names stay what they are. */
+START_TEST(errors_speak_of_pes)
+{
+    char out[64];
+    hl_shmem_words("rank 3 has ended; 2 ranks wait (hl_rank, ranks_of, franks)", out, sizeof out);
+    ck_assert_str_eq(out, "PE 3 has ended; 2 PEs wait (hl_rank, ranks_of, franks)");
+    hl_shmem_words("a rank", out, sizeof out);
+    ck_assert_str_eq(out, "a PE");
+    hl_shmem_words("ranks", out, 3);
+    ck_assert_str_eq(out, "PE");
+}
+END_TEST
+
 static Suite *shmem_suite(void)
 {
     Suite *s = suite_create("shmem");
@@ -263,6 +277,7 @@ static Suite *shmem_suite(void)
     tcase_add_test(t, trees_hold_everybody_once_in_order);
     tcase_add_exit_test(t, a_message_is_no_longer_than_its_room, 1);
     tcase_add_test(t, searches_of_lists_begin_everywhere);
+    tcase_add_test(t, errors_speak_of_pes);
     suite_add_tcase(s, t);
     return s;
 }

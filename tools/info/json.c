@@ -9,12 +9,34 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* The bytes of the character of UTF-8 that begins at c, one outside of ASCII; 1: there is none. */
+static size_t utf8_length(const unsigned char *c)
+{
+    static const unsigned least[] = {[2] = 0x80, [3] = 0x800, [4] = 0x10000};
+    size_t len = *c >= 0xf0 ? 4 : *c >= 0xe0 ? 3 : 2;
+    unsigned code = *c & (0x7fu >> len);
+    if (*c < 0xc0 || *c >= 0xf8) {
+        return 1;
+    }
+    for (size_t i = 1; i < len; i++) {
+        if ((c[i] & 0xc0) != 0x80) {
+            return 1;
+        }
+        code = code << 6 | (c[i] & 0x3fu);
+    }
+    return code < least[len] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? 1 : len;
+}
+
 static void string(const char *text)
 {
+    size_t len = 1;
     putchar('"');
-    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c++) {
+    for (const unsigned char *c = (const unsigned char *)text; *c != '\0'; c += len) {
+        len = *c >= 0x80 ? utf8_length(c) : 1;
         if (*c == '"' || *c == '\\') {
             printf("\\%c", *c);
+        } else if (len > 1) {
+            printf("%.*s", (int)len, (const char *)c);
         } else if (*c < 0x20 || *c >= 0x7f) {
             printf("\\u%04x", *c);
         } else {
