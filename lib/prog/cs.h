@@ -75,8 +75,8 @@ HL_INLINE bool hl_cs_any(void)
     return hl_cs_on != 0;
 }
 
-/* Sets the mode. `threads`: MPI_THREAD_MULTIPLE was granted. `count`: entries, and waits for them, are counted
- * and timed, which hotlane_counter tells (HOTLANE_CS_COUNT). */
+/* Sets the mode. `threads`: MPI_THREAD_MULTIPLE was granted. `count`: entries, and waits for them, are
+ * counted and timed, which hotlane_counter tells (HOTLANE_CS_COUNT). */
 void hl_cs_open(enum hl_cs_mode mode, bool threads, bool count);
 
 /* The parts of hl_cs_in, hl_cs_out and hl_cs_try that are not inlined. */
