@@ -120,8 +120,7 @@ static int get(const char *name, uint64_t *value)
     char words[64];
     size_t len = strcspn(name, ":");
     bool alone = strcmp(name + len, ":me") == 0;
-    if (!counting || strncmp(name, "cs_", 3) != 0 || len >= sizeof(words) ||
-        (name[len] != '\0' && !alone)) {
+    if (!counting || strncmp(name, "cs_", 3) != 0 || len >= sizeof(words) || (name[len] != '\0' && !alone)) {
         return HL_ERR_ARG;
     }
     memcpy(words, name, len);

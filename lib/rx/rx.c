@@ -32,9 +32,8 @@
 #define CLOEXEC_NS (CLOEXEC_MS * MS_NS)
 #define CLOEXEC_SHARE 100 /* looks at sockets take at most this part of the time */
 #define LOOK_MS 1000      /* between looks at the limits of this process */
-#define LOOK_NS (LOOK_MS * MS_NS)
-#define STARVED_LOOKS 3 /* looks without success before the job ends: a program may need all for a moment */
-#define TICK_MS 1       /* where each rank has a CPU; else a tick of each would take all CPUs */
+#define STARVED_LOOKS 3   /* looks without success before the job ends: a program may need all for a moment */
+#define TICK_MS 1         /* where each rank has a CPU; else a tick of each would take all CPUs */
 #define TICK_MAX_MS 20
 #define MS_NS UINT64_C(1000000)
 #define NEWS_MS 20
@@ -292,9 +291,8 @@ static void tell_death(int rank)
 {
     uint32_t n = hl_a32_load_acquire(&on_death_count); /* acquire: pairs with hl_rx_on_death. */
     hl_rx.deaths = true;
-    if (hl_job_node_of(rank) >= 0) {
-        (void)hl_rx_near_poll(); /* what it had sent comes first: it may have left a lock, for instance */
-    }
+    /* What a rank of the node had sent comes first: it may have left a lock, for instance. */
+    (void)(hl_job_node_of(rank) >= 0 ? hl_rx_near_poll() : 0);
     for (uint32_t i = 0; i < n; i++) {
         on_death[i](rank);
     }
@@ -448,7 +446,7 @@ void hl_rx_connecting(void)
 static void look_at_limits(struct wakes *w)
 {
     uint64_t now = hl_now_ns();
-    if (!hl_rx_has_network() || now - w->limits_ns < LOOK_NS) {
+    if (!hl_rx_has_network() || now - w->limits_ns < LOOK_MS * MS_NS) {
         return;
     }
     w->limits_ns = now;

@@ -3,9 +3,8 @@
  *
  * Remote memory is this process's memory, remote ranks are numbers in endpoint names; a message to the name
  * of an endpoint that was opened here arrives there, for tests of one thread. A failed write leaves the mark
- * MODEL_FAILED at its target. Messages are unpacked here, independently of the receive side's code; the
- * records of modules above go to model_record. Objects are counted, closing one that is in use is counted
- * too. */
+ * MODEL_FAILED at its target. Messages are unpacked here, independently of the receive side's code; records
+ * of modules above go to model_record. Objects are counted, closing one that is in use, too. */
 #ifndef MODEL_H
 #define MODEL_H
 
