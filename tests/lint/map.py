@@ -10,7 +10,7 @@ it is now; each `name` (file) on the map, in the history and in the glossary mus
 Each module has a page docs/design/NAME.md of at most 1,200 words, and each page a module (or a program of ours, below). The page
 names each source file of its folder; `file.c` on it is one of that folder, other files are named with theirs. Any other `word`,
 on the page of history, too, must stand somewhere in the sources, so that a page cannot speak of a function or constant that is
-gone. Each of these refusals is proved on a planted fault.
+gone. The map has at most 1,900 words and the glossary 25 entries. Each of these refusals is proved on a planted fault.
 """
 import os
 import re
@@ -24,8 +24,11 @@ BEGIN, END = "<!-- drawn by tests/lint/map.py --write -->\n", "<!-- end of what 
 WIDTH = 118
 FOLDER = "docs/design/"
 HISTORY = FOLDER + "HISTORY.md"
-PAGES = (PAGE, HISTORY, "docs/GLOSSARY.md")
+GLOSSARY = "docs/GLOSSARY.md"
+PAGES = (PAGE, HISTORY, GLOSSARY)
 WORDS, WORDS_OF_HISTORY = 1200, 4000
+# The map is two printed pages, and our own words fit on one.
+WORDS_OF_MAP, OWN_WORDS = 1900, 25
 # What has a page and is no module: its folder.
 PROGRAMS = {"mpiexec": "tools/mpiexec"}
 SOURCE = re.compile(r"\.(c|h|S|py|sh|txt|build|f90|pml|map|sym|tsv)$")
@@ -124,6 +127,11 @@ def pages(root, table, text, words):
     history = text.get(HISTORY, "")
     if len(history.split()) > WORDS_OF_HISTORY:
         wrong.append(f"{HISTORY}: {len(history.split())} words, at most {WORDS_OF_HISTORY}")
+    if len(text.get(PAGE, "").split()) > WORDS_OF_MAP:
+        wrong.append(f"{PAGE}: {len(text[PAGE].split())} words, at most {WORDS_OF_MAP}")
+    entries = re.findall(r"^- \*\*", text.get(GLOSSARY, ""), re.M)
+    if len(entries) > OWN_WORDS:
+        wrong.append(f"{GLOSSARY}: {len(entries)} words of our own, at most {OWN_WORDS}")
     wrong += [f"{HISTORY}: {token} stands nowhere in the sources" for token in re.findall(r"`(\w+)`", history) if token not in words]
     for page in sorted(n for n in text if n.startswith(FOLDER)):
         wrong += [f"{page}: the link to {link} leads nowhere" for link in re.findall(r"\]\(([^)#:]+)[^)]*\)", text[page])
@@ -137,7 +145,9 @@ def prove(root, table, text, words):
     home = table.homes[table.order[0]]
     unnamed = re.sub(r"`(\w+\.[ch])`", r"\1", text[page])
     plants = [({page: None}, "there is none"), ({f"{FOLDER}{gone}.md": ""}, "no module of lib/meson.build"),
-              ({page: text[page] + " word" * WORDS}, "words, at most"), ({HISTORY: "word " * (WORDS_OF_HISTORY + 1)}, "words, at most"),
+              ({page: text[page] + " word" * WORDS}, "words, at most"), ({HISTORY: "word " * (WORDS_OF_HISTORY + 1)}, f"{HISTORY}: {WORDS_OF_HISTORY + 1} words, at most"),
+              ({PAGE: "word " * (WORDS_OF_MAP + 1)}, f"{PAGE}: {WORDS_OF_MAP + 1} words, at most"),
+              ({GLOSSARY: "- **word**: one\n" * (OWN_WORDS + 1)}, f"{OWN_WORDS + 1} words of our own"),
               ({page: f"{text[page]} `{gone}.c`"}, f"{gone}.c is not in {home}"),
               ({page: f"{text[page]} `lib/{gone}.c`"}, f"lib/{gone}.c does not exist"),
               ({page: f"{text[page]} `{gone}`"}, f"{gone} stands nowhere"), ({page: f"{text[page]} [a]({gone}.md)"}, "leads nowhere"),
