@@ -111,6 +111,29 @@ def has_pages(prefix):
     done.append("manual pages")
 
 
+def found_by_apropos(prefix, work):
+    """apropos and man -k find our pages by a name, and by a word of what they say. (The index is made of a copy.)"""
+    missing = [tool for tool in ("mandb", "apropos", "man") if shutil.which(tool) is None]
+    if missing:
+        print(f"skipped: apropos: {', '.join(missing)} of man-db is not installed")
+        return
+    pages = os.path.join(work, "man")
+    shutil.copytree(os.path.join(prefix, "share", "man"), pages)
+    env = {**os.environ, "LC_ALL": "C.UTF-8", "MANPATH": pages}
+    run(["mandb", "--create", "--quiet", "--user-db", pages], env=env)
+    asked = {"hotlane": "hotlane-info (1)", "MPI_Win_flush_all": "MPI_Win_flush_all (3)", "until operations on all targets": "MPI_Win_flush_all (3)"}
+    if has_shmem(prefix):
+        asked["shmem_put"] = "shmem_put (3)"
+    for tool in (["apropos"], ["man", "-k"]):
+        for word, page in asked.items():
+            out = run([*tool, "-M", pages, word], env=env)
+            if page not in out:
+                print(f"FAILED: {' '.join(tool)} {word}: {page} is not in {out[:500]!r}")
+                sys.exit(1)
+    done.append("apropos")
+    print("ok: apropos and man -k")
+
+
 def names_no_cache(prefix):
     """The compiler cache of who built it is not asked of who uses it."""
     for tool in ["mpicc", "mpicxx"] + ["oshcc", "oshcxx"] * has_shmem(prefix):
@@ -294,6 +317,7 @@ def main():
         for name in ("hello.f90", "hello_both.c"):
             shutil.copy(os.path.join(source, "tests", "install", name), work)
         has_pages(prefix)
+        found_by_apropos(prefix, work)
         names_no_cache(prefix)
         by_wrappers(prefix, work)
         without_run_path(prefix, work)

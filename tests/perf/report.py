@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """perf/report from the outside: report.py BUILD. It is stopped in the middle and goes on, leaves no process when it is killed, says
 what changed between two reports and what is missing for a build that a part needs, and makes one page that needs no network, with a caption
-for each figure and each table; headless Chromium, where it is installed, shows it wide and narrow without a complaint.
+for each figure and each table; headless Chromium, where it is installed, shows it wide and narrow, light and dark, without a complaint.
 
 report.py BUILD FIGURES: only that these work, those whose builds others make. report.py --scripts: every script of perf/ is a part, or is named with
-a reason."""
+a reason, and the report of the documentation has a caption for each figure."""
 import html.parser
 import importlib.machinery
 import importlib.util
@@ -23,6 +23,7 @@ REPORT = os.path.join(SOURCE, "perf", "report")
 FIGURES = "hoefler-listings,balaji-nobody"
 TABLES = "balaji-locks,kandalla-2,kandalla-3,many-ranks,ends"
 CHROMIUM = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-extensions", "--enable-logging=stderr"]
+SCHEMES = {"light": "--blink-settings=preferredColorScheme=1", "dark": "--blink-settings=preferredColorScheme=0"}
 sys.path[:0] = [os.path.join(SOURCE, "perf")]
 import builds  # noqa: E402
 import figures  # noqa: E402
@@ -117,41 +118,49 @@ class Page(html.parser.HTMLParser):
             self.figures[-1]["caption"] += data
 
 
-def examine(folder, count):
-    """The page has so many figures, each with pictures or tables and a caption, and nothing from elsewhere."""
+def examine(folder, count=None):
+    """The page has so many figures (None: as many as it says), each with pictures or tables and a caption, and nothing from elsewhere."""
     with open(os.path.join(folder, "index.html"), encoding="utf-8") as file:
         text = file.read()
     page = Page(text)
     check(not page.outside and "@import" not in text and not re.search(r"url\((?!#)", text), f"the page needs {page.outside}")
+    if count is None:  # a page of an earlier day: commands and figures may have changed since then
+        says = re.search(r"\b(\d+) of \d+ figures", text)
+        check(says, "the page does not count its figures")
+        count, hows = int(says[1]), [""]
+    else:
+        hows = {f.how.partition("{")[0] for f in figures.FIGURES}
+        check(f"{count} of {len(figures.FIGURES)} figures" in text, "the page counts its figures against something else than all there are")
     check(len(page.figures) == count, f"{len(page.figures)} figures, not {count}")
-    hows = {f.how.partition("{")[0] for f in figures.FIGURES}
     for figure in page.figures:
         check(figure["shown"] > 0 and "Measured" in figure["caption"] and any(how in figure["caption"] for how in hows),
               f"a figure without picture, table or caption: {figure}")
     check("var(" not in svg.STYLE, "a renderer without CSS variables draws the pictures black")
-    check(f"{count} of {len(figures.FIGURES)} figures" in text, "the page counts its figures against something else than all there are")
     check("The paper shows" in text or "What is asked" in text, "the page does not say what a figure is about")
     for words in ("Seen here", "Why it differs", "The command", "prefers-color-scheme:dark", "max-width:60rem"):
         check(words in text, f"the page lacks '{words}'")
 
 
 def shown(folder):
-    """Chromium draws the page in both widths: other pictures, none empty, and the console says nothing."""
+    """Chromium draws the page in both widths, light and dark: four different pictures, none empty, and the console says nothing."""
     browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     if not browser:
         return "without a look at it: chromium is not installed"
-    sizes = []
-    for width in (1400, 400):
-        picture = os.path.join(folder, f"{width}.png")
-        done = subprocess.run([browser, *CHROMIUM, f"--user-data-dir={folder}/profile", f"--window-size={width},1600", f"--screenshot={picture}",
-                               "file://" + os.path.abspath(os.path.join(folder, "index.html"))],
+    pictures = {}
+    for name, width, scheme in ((f"{scheme}-{width}", width, scheme) for scheme in SCHEMES for width in (1400, 400)):
+        picture = os.path.join(folder, f"{name}.png")
+        done = subprocess.run([browser, *CHROMIUM, SCHEMES[scheme], f"--user-data-dir={folder}/profile", f"--window-size={width},1600",
+                               f"--screenshot={picture}", "file://" + os.path.abspath(os.path.join(folder, "index.html"))],
                               capture_output=True, text=True, check=False, timeout=100, stdin=subprocess.DEVNULL)
         check(done.returncode == 0 and os.path.exists(picture), f"chromium: code {done.returncode}: {done.stderr[-500:]}")
         console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
         check(not console, f"the console says {console}")
-        sizes.append(os.path.getsize(picture))
-    check(min(sizes) > 20000, f"empty pictures: {sizes}")
-    return "looked at in chromium"
+        with open(picture, "rb") as file:
+            pictures[name] = file.read()
+    sizes = {name: len(picture) for name, picture in pictures.items()}
+    check(min(sizes.values()) > 20000, f"empty pictures: {sizes}")
+    check(len(set(pictures.values())) == len(pictures), f"pictures that should differ are the same: {sizes}")
+    return "looked at in chromium, wide and narrow, light and dark"
 
 
 def wire():
@@ -320,6 +329,7 @@ def main():
 if __name__ == "__main__":
     if sys.argv[1:] == ["--scripts"]:
         every_script()
+        examine(os.path.join(SOURCE, "docs", "report"))
     elif len(sys.argv) > 2:
         only(sys.argv[2])
     else:
