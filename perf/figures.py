@@ -312,9 +312,10 @@ FIGURES = [
            ["--ranks", "2", "--threads", "1,2", "--sizes", "8,1024", "--milliseconds", "5", "--rounds", "2"],
            "Each thread calls MPI_Alltoall on a duplicate of MPI_COMM_WORLD; what goes to each peer is divided by the threads. Thread-hot is "
            "quicker than a lock for each object, and than one for the process.",
-           [in_order("hot", "object", "global"), against_others("hot", [", persistent"])],
-           _CORES + "The rows object and global go by messages, as in the designs that they stand for, and hot by mailboxes: on the node not "
-           "only locks differ. From 64 KiB on the speed of memory decides."),
+           [in_order("hot, by messages", "object", "global"), against_others("hot", [", persistent"])],
+           _CORES + "The rows object and global go by messages, as in the designs that they stand for. The paper's order is judged on hot by "
+           "messages, from which they differ by their locks alone; hot itself uses mailboxes on the node. From 64 KiB on the speed of memory "
+           "decides."),
     _stencil("7", "strong", "Strong scaling: more threads on the same grid", "How the time of the same problem falls with more threads of a rank."),
     _stencil("8a", "weak", "Weak scaling: more ranks, each with the same grid", "How well the work of each rank keeps its speed as ranks are added."),
     _stencil("8b", "equal", "Threads against ranks, the same number in all", "At equal cores, few ranks of many threads against many ranks of few."),

@@ -215,6 +215,13 @@ class Program:
                                + err.strip().splitlines()[-8:]))
 
 
+def knows(program, variable):
+    """Does the program's build of Hotlane have the variable?"""
+    info = subprocess.run([program.launcher[0].replace("mpiexec", "hotlane-info"), "--env"], capture_output=True, text=True,
+                          check=False)
+    return variable in info.stdout
+
+
 class ShmemProgram(Program):
     """The same on an OpenSHMEM."""
     others = staticmethod(shmems)
