@@ -208,7 +208,8 @@ class Book:
 
     def table(self, title, unit, values, x="", keys=None, better="more", stem=None, drawn=True, paper=None):
         """Prints values; keys: which, in order; x: what they are (empty: names); stem: draws PICTURE-STEM.svg; drawn: how
-        perf/report shows it: as a picture, as a "table" (what is exact, or may be 0), or (False) only with all numbers; paper:
+        perf/report shows it: as a picture, as a picture of what is "relative" already and so compared with no other library, as a
+        "table" (what is exact, or may be 0), or (False) only with all numbers; paper:
         {row: {key: what a paper's table has there}}."""
         keys = keys or list(dict.fromkeys(k for cells in values.values() for k in cells))
         table = {"title": title, "unit": unit, "x": x, "better": better, "rounds": values.rounds, "keys": keys, "drawn": drawn,

@@ -124,6 +124,28 @@ def _digest(command, sources):
     return digest.hexdigest()[:16]
 
 
+def guarded(command, environment, timeout):
+    """Runs a command to its end; returns (exit code, standard output, standard error). Code None: it took too long. Whatever it
+    started has ended then, and ends as well when this script does (guard.py)."""
+    process = subprocess.Popen([sys.executable, "-I", "-S", os.path.join(HERE, "guard.py")] + command, stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, env=environment)
+    late = threading.Timer(timeout, process.stdin.close)  # what the guard waits for
+    late.start()
+    try:
+        with process.stdout, process.stderr:
+            err = []
+            reader = threading.Thread(target=lambda: err.append(process.stderr.read()), daemon=True)
+            reader.start()
+            out = process.stdout.read()
+            reader.join()
+        code = process.wait()
+        return None if process.stdin.closed else code, out, err[0]
+    finally:
+        late.cancel()
+        process.stdin.close()
+        process.wait()
+
+
 class Program:
     """One program of perf/ on one MPI. Close it (or use `with`) to remove what it compiled.
 
@@ -183,26 +205,8 @@ class Program:
         return (self.launcher + ["-n", str(ranks)] if ranks else []) + self.prefix + [self.program] + [str(a) for a in arguments]
 
     def call(self, ranks, arguments, environment=None, timeout=120):
-        """Runs to the end; returns (exit code, standard output, standard error). Code None: it took too long. Whatever it
-        started has ended then, and ends as well when this script does (guard.py)."""
-        process = subprocess.Popen([sys.executable, "-I", "-S", os.path.join(HERE, "guard.py")] + self.command(ranks, arguments),
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                                   start_new_session=True, env={**os.environ, **self.environment, **(environment or {})})
-        late = threading.Timer(timeout, process.stdin.close)  # what the guard waits for
-        late.start()
-        try:
-            with process.stdout, process.stderr:
-                err = []
-                reader = threading.Thread(target=lambda: err.append(process.stderr.read()), daemon=True)
-                reader.start()
-                out = process.stdout.read()
-                reader.join()
-            code = process.wait()
-            return None if process.stdin.closed else code, out, err[0]
-        finally:
-            late.cancel()
-            process.stdin.close()
-            process.wait()
+        """Runs to the end; returns what `guarded` does."""
+        return guarded(self.command(ranks, arguments), {**os.environ, **self.environment, **(environment or {})}, timeout)
 
     def output(self, ranks, arguments, environment=None, timeout=120):
         """What a run printed; raises Failed."""
@@ -213,6 +217,13 @@ class Program:
         settings = [f"{k}={v}" for k, v in (environment or {}).items()]
         raise Failed("\n".join([f"{how}: " + " ".join(settings + self.command(ranks, arguments))]
                                + err.strip().splitlines()[-8:]))
+
+
+def knows(program, variable):
+    """Does the program's build of Hotlane have the variable?"""
+    info = subprocess.run([program.launcher[0].replace("mpiexec", "hotlane-info"), "--env"], capture_output=True, text=True,
+                          check=False)
+    return variable in info.stdout
 
 
 class ShmemProgram(Program):

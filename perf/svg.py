@@ -83,7 +83,7 @@ def _lines(series, at, y_name):
                   + " ".join(f"{px:.1f},{py:.1f}" for px, py in places) + '"/>']
         for (x, y, *ends), (px, py) in zip(points, places):
             words = f"{name}, {short(x)}: {y:.4g} {y_name}"
-            if ends and ends[0] > 0:
+            if ends and (ends[0] > 0 or is_linear(y_name)):
                 low, high = at(x, ends[0])[1], at(x, ends[1])[1]
                 words += f" ({ends[0]:.4g}–{ends[1]:.4g})"
                 parts.append(f'<path class="spread" d="M{px:.1f} {low:.1f}V{high:.1f}M{px - 3:.1f} {low:.1f}h6M{px - 3:.1f} {high:.1f}h6"/>')
@@ -94,29 +94,30 @@ def _lines(series, at, y_name):
 
 
 def is_linear(y_name):
-    """Shares stand over an axis from 0."""
+    """Shares stand over an axis that has 0."""
     return y_name.startswith("percent")
 
 
 def curves_text(title, x_name, y_name, series):
-    """{name: [(x, y) or (x, y, least, most), …]} as lines over two logarithmic axes, one of y from 0 for shares; points that are not
+    """{name: [(x, y) or (x, y, least, most), …]} as lines over two logarithmic axes, one of y with 0 for shares; points that are not
     positive are left out of the former."""
     linear = is_linear(y_name)
     series = {n: sorted(p for p in points if p[0] > 0 and (p[1] > 0 or linear)) for n, points in series.items()}
     series = {n: points for n, points in series.items() if points}
     xs = [p[0] for points in series.values() for p in points]
-    ys = [y for points in series.values() for p in points for y in p[1:] if y > 0]
-    x0, x1, y0, y1 = min(xs), max(max(xs), min(xs) * 1.01), 0 if linear else min(ys) / 1.2, max(ys) * 1.2
+    ys = [y for points in series.values() for p in points for y in p[1:] if y > 0 or linear]
+    x0, x1, y0, y1 = min(xs), max(max(xs), min(xs) * 1.01), min(0, min(ys) * 1.1) if linear else min(ys) / 1.2, max(0, max(ys) * 1.2) or 1
 
     def at(x, y):
-        share = y / y1 if linear else math.log(y / y0) / math.log(y1 / y0)
+        share = (y - y0) / (y1 - y0) if linear else math.log(y / y0) / math.log(y1 / y0)
         return (LEFT + 8 + (WIDTH - LEFT - RIGHT - 16) * math.log(x / x0) / math.log(x1 / x0), HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share)
 
     parts, places = [], sorted(set(xs))
     for x in places if len(places) <= 8 else _ticks(x0, x1):
         px, _ = at(x, y0)
         parts += [f'<path class="grid" d="M{px:.1f} {TOP}V{HEIGHT - BOTTOM}"/>', _text(px, HEIGHT - BOTTOM + 15, _place(x, x_name))]
-    for y in [float(f"{y1 * k / 5:.1g}") for k in range(5)] if linear else _ticks(y0, y1):
+    step = float(f"{(y1 - y0) / 5:.1g}")
+    for y in [k * step for k in range(math.ceil(y0 / step), math.floor(y1 / step) + 1)] if linear else _ticks(y0, y1):
         _, py = at(x0, y)
         parts += [f'<path class="grid" d="M{LEFT} {py:.1f}H{WIDTH - RIGHT}"/>', _text(LEFT - 6, py + 4, short(y), "end")]
     y = (TOP + HEIGHT - BOTTOM) / 2  # the middle of the axis

@@ -4,7 +4,7 @@ what changed between two reports and what is missing for a build that a part nee
 for each figure and each table; headless Chromium, where it is installed, shows it wide and narrow, light and dark, without a complaint.
 
 report.py BUILD FIGURES: only that these work, those whose builds others make. report.py --scripts: every script of perf/ is a part, or is named with
-a reason, and the report of the documentation has a caption for each figure."""
+a reason, and the report of the documentation has a caption for each figure; and what needs no build."""
 import html.parser
 import importlib.machinery
 import importlib.util
@@ -201,6 +201,19 @@ def pages_that_go():
     check(False, "pages that others took are not skipped")
 
 
+def relative():
+    """Shares below 0 lie inside the picture, and the percent of a relative table are said beside the paper's."""
+    text = svg.curves_text("less", "cores", "percent", {"a": [(2, -30, -40, 10), (4, 20, 10, 30)], "b": [(2, 0, 0, 0), (4, 0, 0, 0)]})
+    places = [float(y) for y in re.findall(r'cy="([\d.-]+)"', text) + re.findall(r"V([\d.-]+)", text)]
+    check(len(places) > 4 and all(svg.TOP <= y <= svg.HEIGHT - svg.BOTTOM for y in places) and ">-20<" in text and ">0<" in text, f"negative shares: {text}")
+    svg.curves_text("none", "cores", "percent", {"a": [(2, 0, 0, 0), (4, 0, 0, 0)]})
+    table = {"title": "less", "unit": "percent", "x": "cores", "better": "more", "keys": [2, 4], "drawn": "relative",
+             "rows": [{"name": "against global", "ours": True, "mark": "", "cells": [[12.2], [36, 38]], "paper": []}]}
+    said = figures.percents("The paper has 18 %.")([table])
+    check(said == ["less: against global 12 % on 2 cores, 37 % on 4 cores. The paper has 18 %."], f"percents: {said}")
+    check(figures.against_others("hotlane")([table]) == ["No other library ran here to compare with."], "what is relative is compared")
+
+
 def every_script():
     """A script of perf/ is a part, or no part for a reason; what is named is there."""
     there = {name for name in os.listdir(os.path.join(SOURCE, "perf")) if os.access(path := os.path.join(SOURCE, "perf", name), os.X_OK) and os.path.isfile(path)}
@@ -330,6 +343,7 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["--scripts"]:
         every_script()
         examine(os.path.join(SOURCE, "docs", "report"))
+        relative()
     elif len(sys.argv) > 2:
         only(sys.argv[2])
     else:
