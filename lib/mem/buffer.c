@@ -108,10 +108,10 @@ void *hl_mem_buffer_take(size_t len)
     size_t base = hl_topo_page(), asked = natural(); /* reads /sys, so it is called without the lock */
     hl_mutex_lock(&hl_mem_lock);
     key.page = page_for(asked, len, &key);
-    int rc = hl_arena_cut(len, 0, false, &key, &piece);
+    int rc = hl_arena_cut(len, HL_CACHELINE, false, &key, &piece);
     if (rc == HL_ERR_NO_MEM && key.page > base) {
         key.page = base;
-        rc = hl_arena_cut(len, 0, false, &key, &piece);
+        rc = hl_arena_cut(len, HL_CACHELINE, false, &key, &piece);
     }
     if (rc == 0) {
         tell_short(asked, key.page);

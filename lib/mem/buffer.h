@@ -17,7 +17,7 @@ void hl_mem_buffer_ranks(int ranks);
  * page. */
 void hl_mem_buffer_started(void);
 
-/* Returns at least `len` (less than 8 MiB) bytes at a multiple of 64, not zeroed, which are the
+/* Returns at least `len` (less than 8 MiB) bytes at a multiple of HL_CACHELINE, not zeroed, which are the
  * caller's until hl_mem_buffer_give; NULL when there is no memory. Any thread; takes mem's lock and
  * calls no watcher. */
 void *hl_mem_buffer_take(size_t len);
