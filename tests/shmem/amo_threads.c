@@ -42,11 +42,12 @@ static void add_locked(int pe)
 static void *work(void *arg)
 {
     int thread = (int)(intptr_t)arg;
-    uint64_t seed = (uint64_t)(me * 100 + thread), last[64] = {0}, fetched[4];
+    uint64_t seed = (uint64_t)(me * 100 + thread), last[64] = {0};
+    uint32_t *fetched = malloc((size_t)rounds * sizeof *fetched); /* each result is open until the quiet */
     for (int i = 0; i < rounds; i++) {
         int pe = (int)(test_random(&seed) % (uint64_t)n_pes);
         add_one(pe, i);
-        shmem_uint32_atomic_fetch_add_nbi((uint32_t *)&fetched[i % 4], (uint32_t *)&words[SUM_32], 1, pe);
+        shmem_uint32_atomic_fetch_add_nbi(&fetched[i], (uint32_t *)&words[SUM_32], 1, pe);
         uint64_t ticket = shmem_uint64_atomic_fetch_inc(&words[TICKET], pe);
         CHECK(ticket >= last[pe]); /* mine only grow */
         last[pe] = ticket + 1;
@@ -59,6 +60,7 @@ static void *work(void *arg)
         }
     }
     shmem_quiet();
+    free(fetched);
     return NULL;
 }
 
