@@ -198,8 +198,13 @@ int hl_fab_cards_exchange(int rc)
     return rc;
 }
 
-static int find_part(const struct card *c, enum hl_fab_part part, const void **data, size_t *len)
+static int find_part(int peer, enum hl_fab_part part, const void **data, size_t *len, bool waits)
 {
+    int rc = 0;
+    const struct card *c = find(peer, &rc, waits);
+    if (c == NULL) {
+        return rc;
+    }
     size_t at = 0;
     for (int p = 0; p < (int)part; p++) {
         at += c->len[p];
@@ -214,16 +219,12 @@ static int find_part(const struct card *c, enum hl_fab_part part, const void **d
 
 int hl_fab_card_get(int peer, enum hl_fab_part part, const void **data, size_t *len)
 {
-    int rc = 0;
-    const struct card *c = find(peer, &rc, true);
-    return c != NULL ? find_part(c, part, data, len) : rc;
+    return find_part(peer, part, data, len, true);
 }
 
 int hl_fab_card_try(int peer, enum hl_fab_part part, const void **data, size_t *len)
 {
-    int rc = 0;
-    const struct card *c = find(peer, &rc, false);
-    return c != NULL ? find_part(c, part, data, len) : rc;
+    return find_part(peer, part, data, len, false);
 }
 
 /* ---- one machine or several ---- */

@@ -108,23 +108,29 @@ START_TEST(a_value_is_asked_for_once)
 }
 END_TEST
 
-/* A child claims and stops in the middle of asking. While it lives it is waited for, as long as the timeout
- * lasts; when it has died its claim passes on. */
-START_TEST(a_dead_claimer_holds_up_nobody)
+/* A child claims the value of rank 2 and stops in the middle of asking; this process is rank 0 from then on. */
+static void start_claimer(struct hl_kvs_cache *s)
 {
-    struct hl_kvs_cache s = new_kvs_cache(1, 100000000);
-    struct hl_kvs_cache patient;
     kvs_child = fork();
     if (!kvs_child) {
         char got[4096];
         size_t len;
-        hl_kvs_cache_get(&s, 2, "ka", got, sizeof got, &len, answer_never);
+        hl_kvs_cache_get(s, 2, "ka", got, sizeof got, &len, answer_never);
         _exit(1);
     }
     while (asked() != 100) {
         usleep(1000);
     }
-    s.me = 0;
+    s->me = 0;
+}
+
+/* A claimer is waited for while it lives, as long as the timeout lasts; when it has died its claim passes
+ * on. */
+START_TEST(a_dead_claimer_holds_up_nobody)
+{
+    struct hl_kvs_cache s = new_kvs_cache(1, 100000000);
+    struct hl_kvs_cache patient;
+    start_claimer(&s);
     uint64_t begin = hl_now_ns();
     must_get(&s, 2, "ka");
     ck_assert_uint_ge(hl_now_ns() - begin, 100000000);
@@ -154,15 +160,7 @@ START_TEST(a_value_is_tried_for_without_waiting)
     struct hl_kvs_cache s = new_kvs_cache(1, UINT64_C(100) * 1000000000), none = {.slot = NULL};
     char got[4096];
     size_t len = 0;
-    kvs_child = fork();
-    if (!kvs_child) {
-        hl_kvs_cache_get(&s, 2, "ka", got, sizeof got, &len, answer_never);
-        _exit(1);
-    }
-    while (asked() != 100) {
-        usleep(1000);
-    }
-    s.me = 0;
+    start_claimer(&s);
     uint64_t begin = hl_now_ns();
     ck_assert_int_eq(hl_kvs_cache_try(&s, 2, "ka", got, sizeof got, &len, answer_if_free), HL_ERR_AGAIN);
     ck_assert_uint_lt(hl_now_ns() - begin, UINT64_C(50) * 1000000000);

@@ -177,20 +177,26 @@ static void read_queue(void) HL_NO_TSA
     hl_lane_leave(lane);
 }
 
+/* A put that goes by itself. */
+static struct hl_xfer too_long_for_chains(int peer, hl_a32 *error)
+{
+    static uint8_t large[8192], there[8192];
+    return (struct hl_xfer){
+        .peer = peer, .addr = (uint64_t)(uintptr_t)there, .buf = large, .len = sizeof large, .error = error};
+}
+
 /* The chain that is open when its connection is lost stands at the tail of the ring, and operations to
  * another rank fill the ring behind it. Its connection is tried without a place in the ring: by the next
  * operation, or (second case) by ticks. */
 START_TEST(a_full_ring_goes_on_when_its_oldest_chain_has_lost_its_connection)
 {
-    static uint8_t large[8192], there[8192];
     start(1);
     uint64_t mine = 7, sink = 0;
     hl_a32 error = {0};
     struct hl_xfer x = transfer(1, &sink, &mine, &error);
     ck_assert_int_eq(hl_lane_write(&x), 0);
     lose_connection(1);
-    x = (struct hl_xfer){
-        .peer = 2, .addr = (uint64_t)(uintptr_t)there, .buf = large, .len = sizeof large, .error = &error};
+    x = too_long_for_chains(2, &error);
     for (unsigned i = 1; i < HL_SLOTS; i++) {
         ck_assert_int_eq(hl_lane_write(&x), 0);
     }
@@ -210,13 +216,11 @@ END_TEST
 /* A chain that has not left is none of what is lost, however often its connection is tried in vain. */
 START_TEST(a_chain_outlives_the_loss_of_its_connection)
 {
-    static uint8_t large[8192], there[8192];
     start(1);
     model.reconnect = 1000;
     uint64_t mine[2] = {7, 8}, sink[2] = {0};
     hl_a32 error = {0}, other = {0};
-    struct hl_xfer direct = {
-        .peer = 1, .addr = (uint64_t)(uintptr_t)there, .buf = large, .len = sizeof large, .error = &other};
+    struct hl_xfer direct = too_long_for_chains(1, &other);
     model.error = model.lost = 100;
     for (int i = 0; i < 2; i++) {
         struct hl_xfer x = transfer(1, &sink[i], &mine[i], &error);

@@ -126,6 +126,34 @@ START_TEST(what_a_dead_rank_had_sent_is_received)
 }
 END_TEST
 
+/* So long that a dead rank's claims are passed over. */
+static void poll_for_long(void)
+{
+    for (int i = 0; i < 20; i++) {
+        usleep(300);
+        hl_prog_poll();
+    }
+}
+
+/* Rank 2 fills the slot that it has claimed, late. */
+static void fill_slot(struct hl_match_part *part, struct hl_ring_slot *slow, uint64_t claimed,
+                      const int *word, size_t len)
+{
+    slow->head =
+        (struct hl_msg_head){.ctx = 8, .src = 2, .len = (uint32_t)len, .kind = HL_MSG_EAGER, .from = 2};
+    if (len > 0) {
+        memcpy(slow->area.data, word, len);
+    }
+    hl_ring_publish(part, slow, claimed);
+}
+
+static void must_have_got(struct hl_req *req, const int *got, int word)
+{
+    hl_req_wait(req);
+    ck_assert_int_eq(hl_req_finish(req, MPI_STATUS_IGNORE), 0);
+    ck_assert_int_eq(*got, word);
+}
+
 START_TEST(what_a_dead_rank_has_claimed_is_passed_over)
 {
     open_mortals(1, true);
@@ -139,20 +167,12 @@ START_TEST(what_a_dead_rank_has_claimed_is_passed_over)
     struct hl_ring_slot *slow = hl_ring_claim(&ranks[2], part, 0, &claimed);
     kill_rank_1();
     ck_assert_int_eq(hl_match_irecv(&ranks[0], &r, &req), 0);
-    for (int i = 0; i < 20; i++) {
-        usleep(300);
-        hl_prog_poll();
-    }
+    poll_for_long();
     /* relaxed: one thread. Rank 2 lives and is about to fill its slot. */
     ck_assert_uint_eq(hl_a64_load_relaxed(&ranks[0].inbox[0].head), 2);
     ck_assert(!hl_req_is_done(req));
-    slow->head =
-        (struct hl_msg_head){.ctx = 8, .src = 2, .len = sizeof(word), .kind = HL_MSG_EAGER, .from = 2};
-    memcpy(slow->area.data, &word, sizeof(word));
-    hl_ring_publish(part, slow, claimed);
-    hl_req_wait(req);
-    ck_assert_int_eq(hl_req_finish(req, MPI_STATUS_IGNORE), 0);
-    ck_assert_int_eq(got, 42);
+    fill_slot(part, slow, claimed, &word, sizeof(word));
+    must_have_got(req, &got, 42);
     close_mortals();
 }
 END_TEST
@@ -211,16 +231,10 @@ START_TEST(what_a_dead_rank_had_sent_behind_a_slow_one_is_received)
     ck_assert_int_eq(hl_match_send(&ranks[1], &last), 0);
     kill_rank_1();
     ck_assert_int_eq(hl_match_irecv(&ranks[0], &r, &req), 0);
-    for (int i = 0; i < 20; i++) {
-        usleep(300);
-        hl_prog_poll();
-    }
+    poll_for_long();
     ck_assert(!hl_req_is_done(req));
-    slow->head = (struct hl_msg_head){.ctx = 8, .src = 2, .kind = HL_MSG_EAGER, .from = 2};
-    hl_ring_publish(part, slow, claimed);
-    hl_req_wait(req);
-    ck_assert_int_eq(hl_req_finish(req, MPI_STATUS_IGNORE), 0);
-    ck_assert_int_eq(got, 42);
+    fill_slot(part, slow, claimed, NULL, 0);
+    must_have_got(req, &got, 42);
     close_mortals();
 }
 END_TEST

@@ -48,6 +48,21 @@ static size_t model_largest(const char *map)
     return best;
 }
 
+/* Structures of the library lie in its own buffers, and some want whole cache lines to themselves. */
+START_TEST(short_buffers_leave_the_next_one_aligned)
+{
+    void *buffers[8];
+    for (int i = 0; i < 8; i++) {
+        buffers[i] = hl_mem_buffer_take(i % 2 == 0 ? 64 : 4000);
+        ck_assert_ptr_nonnull(buffers[i]);
+        ck_assert_uint_eq((uintptr_t)buffers[i] % HL_CACHELINE, 0);
+    }
+    for (int i = 0; i < 8; i++) {
+        hl_mem_buffer_give(buffers[i]);
+    }
+}
+END_TEST
+
 /* The range begins at offset 0, and elsewhere. */
 START_TEST(blocks_follow_best_fit)
 {

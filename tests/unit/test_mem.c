@@ -6,6 +6,7 @@
 #include "mem_wish.h"
 
 #include "blocks.h"
+#include "buffer.h"
 #include "conf.h"
 #include "err.h"
 #include "mem.h"
@@ -464,6 +465,7 @@ static Suite *mem_suite(void)
     tcase_add_loop_test(c, blocks_follow_best_fit, 0, 3);
     tcase_add_test(c, blocks_keep_alignment);
     tcase_add_loop_test(c, threads_churn_without_overlap, 0, 4);
+    tcase_add_test(c, short_buffers_leave_the_next_one_aligned);
     tcase_add_test(c, freed_pages_go_back);
     tcase_add_test(c, populate_takes_the_pages_now);
     tcase_add_test(c, own_segments_are_aligned_as_asked);
