@@ -74,8 +74,7 @@ struct hl_mover {
     hl_mover_fn *any; /* the way between: hl_move_apart */
     hl_mover_fn *all; /* the long way: hl_win_move */
     int (*copy)(void *origin, void *theirs, size_t len);
-    int (*unmapped)(void *origin, size_t len, const char *func, int target, uint64_t where, int64_t count,
-                    struct hl_tail tail);
+    int (*unmapped)(void *origin, size_t len, const char *func, int target, uint64_t where, struct hl_win *w);
 };
 
 struct hl_move_call {
@@ -112,7 +111,7 @@ HL_INLINE int hl_move_short(void *origin, int64_t origin_count, MPI_Datatype ori
                   (uint64_t)disp < hl_epoch_limit8(&w->epoch))) {
         uint64_t where = w->targets[target].where + (uint64_t)disp * w->scale;
         if (HL_UNLIKELY((where & HL_TARGET_UNMAPPED) != 0)) {
-            return how->unmapped(origin, 8, how->func, target, where, target_count, tail);
+            return how->unmapped(origin, 8, how->func, target, where, w);
         }
         char *there = (char *)(uintptr_t)where;
         hl_near_copy(how->dir == HL_PUT ? there : origin, how->dir == HL_PUT ? origin : there, 8);
@@ -124,7 +123,7 @@ HL_INLINE int hl_move_short(void *origin, int64_t origin_count, MPI_Datatype ori
                         (MPI_Datatype)type, tail.win);
     }
     if (HL_UNLIKELY(!hl_target_addr_is_mapped(&s))) {
-        return how->unmapped(origin, (size_t)s.len, how->func, target, s.where, target_count, tail);
+        return how->unmapped(origin, (size_t)s.len, how->func, target, s.where, w);
     }
     return how->copy(origin, (char *)(uintptr_t)s.where, (size_t)s.len);
 }
@@ -146,7 +145,7 @@ HL_INLINE int hl_move_apart(void *origin, int64_t origin_count, MPI_Datatype ori
                         call.tail.win);
     }
     if (HL_UNLIKELY(!hl_target_addr_is_mapped(&s))) {
-        return how->unmapped(origin, (size_t)s.len, how->func, target, s.where, target_count, call.tail);
+        return how->unmapped(origin, (size_t)s.len, how->func, target, s.where, w);
     }
     char *there = (char *)(uintptr_t)s.where;
     if (HL_LIKELY(s.len == 8)) {

@@ -9,8 +9,6 @@
  * that comes meanwhile. */
 #include "win.h"
 
-#include "short.h"
-
 #define SEVERAL UINT32_MAX
 
 static hl_a32 threads;
@@ -36,8 +34,6 @@ void hl_win_mark_acc(struct hl_win *w, int target)
         /* full: no thread's mark is lost; nothing else is ordered by it. */
     } while (!hl_a64_cas_full(hl_win_acc_word(w, target), &old, now));
     hl_a8_store_relaxed(&w->mixes, 1); /* relaxed: only this thread's own accumulates matter */
-    hl_lane_last.limit = 0;            /* the next put must take a way that looks at the word */
-    hl_lane_last.target = -1;
 }
 
 void hl_win_await_acc(struct hl_win *w, int target)

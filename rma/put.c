@@ -21,19 +21,6 @@ static HL_NOINLINE int move_slowly(struct hl_win *w, int target, const struct hl
     return hl_move_unmapped(&m, at, x->len);
 }
 
-/* Notes this put, so that the thread's next one to the same target can go the same way. */
-HL_INLINE void remember_put(struct hl_win *w, int target, int64_t count, MPI_Datatype type)
-{
-    hl_lane_remember((struct hl_lane_memo){.win = w,
-                                           .type = (uintptr_t)type,
-                                           .count = (int)count,
-                                           .limit = w->epoch.open_limit8,
-                                           .unit = w->scale,
-                                           .addr = w->targets[target].where & ~HL_TARGET_BITS,
-                                           .token = hl_win_token(w, target),
-                                           .target = target});
-}
-
 /* Issues a put that joins no open chain: it goes by itself, or is the first of a chain. It is described
  * before lanes are known to reach the target, which costs the short ways no register. */
 static HL_NOINLINE int put_direct(void *origin, size_t len, const char *func, int target, uint64_t where,
@@ -44,56 +31,48 @@ static HL_NOINLINE int put_direct(void *origin, size_t len, const char *func, in
     return hl_win_end((MPI_Win)(void *)w, func, rc);
 }
 
-/* Puts into memory that is not mapped. A chain with a record of this target proves that the target's lock is
- * taken, if it needs one: the end of an epoch sends all chains. */
-HL_INLINE int put_now(void *origin, size_t len, const char *func, int target, uint64_t where, int64_t count,
-                      struct hl_tail tail)
+static HL_NOINLINE int put_longer(void *origin, size_t len, const char *func, int target, uint64_t where,
+                                  struct hl_win *w)
 {
-    struct hl_win *w = (struct hl_win *)(void *)tail.win;
-    if (len > hl_pool.chain) {
-        return put_direct(origin, len, func, target, where, w);
-    }
     bool done = hl_lane_put_short(hl_win_token(w, target), where & ~HL_TARGET_BITS, origin, len);
-    int rc = done ? MPI_SUCCESS : put_direct(origin, len, func, target, where, w);
-    if (len == 8 && rc == MPI_SUCCESS) {
-        remember_put(w, target, count, tail.target_type);
+    return HL_LIKELY(done) ? MPI_SUCCESS : put_direct(origin, len, func, target, where, w);
+}
+
+/* Puts into memory that is not mapped; 8 bytes by moves of that length, which need no stack frame. A chain
+ * with a record of this target proves that the target's lock is taken, if it needs one: the end of an epoch
+ * sends all chains. */
+HL_INLINE int put_now(void *origin, size_t len, const char *func, int target, uint64_t where,
+                      struct hl_win *w)
+{
+    if (len != 8) {
+        return put_longer(origin, len, func, target, where, w);
     }
-    return rc;
+    bool done = hl_lane_put_short(hl_win_token(w, target), where & ~HL_TARGET_BITS, origin, 8);
+    return HL_LIKELY(done) ? MPI_SUCCESS : put_direct(origin, 8, func, target, where, w);
 }
 
 /* A put that first waits for the thread's accumulates. Entered by a jump, so that other puts need no stack
  * frame. */
 static HL_NOINLINE int put_behind(void *origin, size_t len, const char *func, int target, uint64_t where,
-                                  int64_t count, struct hl_tail tail)
+                                  struct hl_win *w)
 {
-    hl_win_await_acc((struct hl_win *)(void *)tail.win, target);
-    return put_now(origin, len, func, target, where, count, tail);
+    hl_win_await_acc(w, target);
+    return put_now(origin, len, func, target, where, w);
 }
 
 /* A put to memory that is not mapped: of another node, or private memory of this one. */
 static HL_NOINLINE int put_unmapped(void *origin, size_t len, const char *func, int target, uint64_t where,
-                                    int64_t count, struct hl_tail tail)
+                                    struct hl_win *w)
 {
-    if (HL_UNLIKELY(hl_win_mixes((const struct hl_win *)(const void *)tail.win))) {
-        return put_behind(origin, len, func, target, where, count, tail);
+    if (HL_UNLIKELY(hl_win_mixes(w))) {
+        return put_behind(origin, len, func, target, where, w);
     }
-    return put_now(origin, len, func, target, where, count, tail);
-}
-
-/* Does the call, whose target is that of the thread's last put, repeat that put but for displacement and
- * origin? */
-HL_INLINE bool is_again(const void *origin, int64_t origin_count, MPI_Datatype origin_type, int64_t disp,
-                        int64_t target_count, struct hl_tail tail)
-{
-    return (const void *)tail.win == hl_lane_last.win && (uintptr_t)origin_type == hl_lane_last.type &&
-           origin_type == tail.target_type && origin_count == hl_lane_last.count &&
-           target_count == hl_lane_last.count && origin != NULL && (uint64_t)disp < hl_lane_last.limit;
+    return put_now(origin, len, func, target, where, w);
 }
 
 HL_INLINE int get_now(void *origin, size_t len, const char *func, int target, uint64_t where,
-                      struct hl_tail tail)
+                      struct hl_win *w)
 {
-    struct hl_win *w = (struct hl_win *)(void *)tail.win;
     if (HL_LIKELY(hl_lane_get_short(hl_win_token(w, target), where & ~HL_TARGET_BITS, origin, len))) {
         return MPI_SUCCESS;
     }
@@ -103,20 +82,19 @@ HL_INLINE int get_now(void *origin, size_t len, const char *func, int target, ui
 }
 
 static HL_NOINLINE int get_behind(void *origin, size_t len, const char *func, int target, uint64_t where,
-                                  int64_t count, struct hl_tail tail)
+                                  struct hl_win *w)
 {
-    (void)count;
-    hl_win_await_acc((struct hl_win *)(void *)tail.win, target);
-    return get_now(origin, len, func, target, where, tail);
+    hl_win_await_acc(w, target);
+    return get_now(origin, len, func, target, where, w);
 }
 
 static HL_NOINLINE int get_unmapped(void *origin, size_t len, const char *func, int target, uint64_t where,
-                                    int64_t count, struct hl_tail tail)
+                                    struct hl_win *w)
 {
-    if (HL_UNLIKELY(hl_win_mixes((const struct hl_win *)(const void *)tail.win))) {
-        return get_behind(origin, len, func, target, where, count, tail);
+    if (HL_UNLIKELY(hl_win_mixes(w))) {
+        return get_behind(origin, len, func, target, where, w);
     }
-    return get_now(origin, len, func, target, where, tail);
+    return get_now(origin, len, func, target, where, w);
 }
 
 static HL_NOINLINE int put_copy(void *origin, void *theirs, size_t len)
@@ -152,96 +130,93 @@ HL_INLINE int move_anyhow(void *origin, int64_t origin_count, MPI_Datatype origi
     return hl_win_end(call.tail.win, call.how->func, hl_win_move(&m));
 }
 
-/* A function with all arguments where the user's call has them, which goes on by `way`. */
-#define WAY(name, count_t, way, how)                                                                         \
-    static HL_NOINLINE int name(void *origin, count_t origin_count, MPI_Datatype origin_type, int target,    \
-                                int64_t disp, count_t target_count, MPI_Datatype target_type, MPI_Win win)   \
+/* The eight arguments of a put or get, in the order of the user's call. */
+#define MOVE_PARAMETERS                                                                                      \
+    void *origin, int64_t origin_count, MPI_Datatype origin_type, int target, int64_t disp,                  \
+        int64_t target_count, MPI_Datatype target_type, MPI_Win win
+#define MOVE_ARGUMENTS(how)                                                                                  \
+    origin, origin_count, origin_type, target, disp, target_count, (struct hl_move_call)                     \
     {                                                                                                        \
-        return way(origin, origin_count, origin_type, target, disp, target_count,                            \
-                   (struct hl_move_call){{target_type, win}, how});                                          \
+        {target_type, win}, &(how)                                                                           \
     }
 
-/* One row for each call makes what describes it, and the functions to which its short way jumps: the way
- * between and the long way. Behind them those for mapped and for other memory. */
-#define MOVER(how, func, dir, any, all, copy, unmapped)                                                      \
-    static const struct hl_mover how;                                                                        \
-    WAY(all, int64_t, move_anyhow, &how)                                                                     \
-    WAY(any, int64_t, hl_move_apart, &how)                                                                   \
-    static const struct hl_mover how = {dir, #func, any, all, copy, unmapped};
-MOVER(put_how, MPI_Put, HL_PUT, put_any, put_all, put_copy, put_unmapped)
-MOVER(put_c_how, MPI_Put_c, HL_PUT, put_c_any, put_c_all, put_copy, put_unmapped)
-MOVER(get_how, MPI_Get, HL_GET, get_any, get_all, get_copy, get_unmapped)
-MOVER(get_c_how, MPI_Get_c, HL_GET, get_c_any, get_c_all, get_copy, get_unmapped)
+/* Where the short way of each call goes on: the way between and the long way, with all arguments where the
+ * user's call has them. */
+static const struct hl_mover put_how;
 
-/* ---- another put where the last one went ---- */
-
-static HL_NOINLINE int wake_after_put(void)
+static HL_NOINLINE int put_any(MOVE_PARAMETERS)
 {
-    hl_lane_short_wake();
-    return MPI_SUCCESS;
+    return hl_move_apart(MOVE_ARGUMENTS(put_how));
 }
 
-/* The put cannot go as the last one did: it is done by the short way, with all arguments from what is
- * remembered. */
-HL_INLINE int move_anew(void *origin, int64_t disp, const struct hl_mover *how)
+static HL_NOINLINE int put_all(MOVE_PARAMETERS)
 {
-    const struct hl_lane_memo *l = &hl_lane_last;
-    MPI_Datatype type = (MPI_Datatype)l->type;
-    MPI_Win win = (MPI_Win)(uintptr_t)l->win;
-    return hl_move_short(origin, l->count, type, l->target, disp, l->count,
-                         (struct hl_move_call){{type, win}, how});
+    return move_anyhow(MOVE_ARGUMENTS(put_how));
 }
 
-typedef int put_rest_fn(void *origin, int64_t disp);
+static const struct hl_mover put_how = {.func = "MPI_Put",
+                                        .dir = HL_PUT,
+                                        .any = put_any,
+                                        .all = put_all,
+                                        .copy = put_copy,
+                                        .unmapped = put_unmapped};
 
-/* The same for a caller that has the lane's lease: leaves it first. */
-HL_INLINE int leave_lane(void *origin, int64_t disp, put_rest_fn *anew)
+static const struct hl_mover put_c_how;
+
+static HL_NOINLINE int put_c_any(MOVE_PARAMETERS)
 {
-    hl_lane_short_leave(hl_lane_last.lane, true);
-    return anew(origin, disp);
+    return hl_move_apart(MOVE_ARGUMENTS(put_c_how));
 }
 
-HL_INLINE int put_again(void *origin, int64_t disp, put_rest_fn *anew, put_rest_fn *leave_anew)
+static HL_NOINLINE int put_c_all(MOVE_PARAMETERS)
 {
-    switch (hl_lane_put_again((uint64_t)disp, origin)) {
-    case HL_AGAIN_DONE:
-        return MPI_SUCCESS;
-    case HL_AGAIN_WAKE:
-        return wake_after_put();
-    case HL_AGAIN_TAKEN:
-        return anew(origin, disp);
-    default:
-        return leave_anew(origin, disp);
-    }
+    return move_anyhow(MOVE_ARGUMENTS(put_c_how));
 }
 
-/* Counts stay in their registers as the user's call has them. A call that does not repeat the last one goes
- * on by a jump, so that the short way saves no register for it. */
-#define CHAINED(chained, count_t, how, unlike, anew, leave_anew)                                             \
-    static HL_NOINLINE int anew(void *origin, int64_t disp)                                                  \
-    {                                                                                                        \
-        return move_anew(origin, disp, &how);                                                                \
-    }                                                                                                        \
-    static HL_NOINLINE int leave_anew(void *origin, int64_t disp)                                            \
-    {                                                                                                        \
-        return leave_lane(origin, disp, anew);                                                               \
-    }                                                                                                        \
-    WAY(unlike, count_t, hl_move_short, &how)                                                                \
-    static HL_NOINLINE int chained(void *origin, count_t origin_count, MPI_Datatype origin_type, int target, \
-                                   int64_t disp, count_t target_count, MPI_Datatype target_type,             \
-                                   MPI_Win win)                                                              \
-    {                                                                                                        \
-        struct hl_tail tail = {target_type, win};                                                            \
-        return is_again(origin, origin_count, origin_type, disp, target_count, tail)                         \
-                   ? put_again(origin, disp, anew, leave_anew)                                               \
-                   : unlike(origin, origin_count, origin_type, target, disp, target_count, target_type,      \
-                            win);                                                                            \
-    }
-CHAINED(put_chained, int, put_how, put_unlike, put_anew, put_leave_anew)
-CHAINED(put_c_chained, int64_t, put_c_how, put_c_unlike, put_c_anew, put_c_leave_anew)
-#undef CHAINED
-#undef MOVER
-#undef WAY
+static const struct hl_mover put_c_how = {.func = "MPI_Put_c",
+                                          .dir = HL_PUT,
+                                          .any = put_c_any,
+                                          .all = put_c_all,
+                                          .copy = put_copy,
+                                          .unmapped = put_unmapped};
+
+static const struct hl_mover get_how;
+
+static HL_NOINLINE int get_any(MOVE_PARAMETERS)
+{
+    return hl_move_apart(MOVE_ARGUMENTS(get_how));
+}
+
+static HL_NOINLINE int get_all(MOVE_PARAMETERS)
+{
+    return move_anyhow(MOVE_ARGUMENTS(get_how));
+}
+
+static const struct hl_mover get_how = {.func = "MPI_Get",
+                                        .dir = HL_GET,
+                                        .any = get_any,
+                                        .all = get_all,
+                                        .copy = get_copy,
+                                        .unmapped = get_unmapped};
+
+static const struct hl_mover get_c_how;
+
+static HL_NOINLINE int get_c_any(MOVE_PARAMETERS)
+{
+    return hl_move_apart(MOVE_ARGUMENTS(get_c_how));
+}
+
+static HL_NOINLINE int get_c_all(MOVE_PARAMETERS)
+{
+    return move_anyhow(MOVE_ARGUMENTS(get_c_how));
+}
+
+static const struct hl_mover get_c_how = {.func = "MPI_Get_c",
+                                          .dir = HL_GET,
+                                          .any = get_c_any,
+                                          .all = get_c_all,
+                                          .copy = get_copy,
+                                          .unmapped = get_unmapped};
 
 /* ---- public ---- */
 
@@ -250,10 +225,6 @@ int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_data
              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     void *origin = (void *)(uintptr_t)origin_addr;
-    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) { /* a put into a chain affords the jump */
-        return put_chained(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                           target_datatype, win);
-    }
     return hl_move_short(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
                          (struct hl_move_call){{target_datatype, win}, &put_how});
 }
@@ -263,10 +234,6 @@ int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype ori
                MPI_Aint target_disp, MPI_Count target_count, MPI_Datatype target_datatype, MPI_Win win)
 {
     void *origin = (void *)(uintptr_t)origin_addr;
-    if (HL_UNLIKELY(target_rank == hl_lane_last.target)) { /* a put into a chain affords the jump */
-        return put_c_chained(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
-                             target_datatype, win);
-    }
     return hl_move_short(origin, origin_count, origin_datatype, target_rank, target_disp, target_count,
                          (struct hl_move_call){{target_datatype, win}, &put_c_how});
 }

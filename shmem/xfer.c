@@ -87,8 +87,7 @@ static int issue_xfer(const struct hl_shmem_call *c, const struct hl_xfer *x)
 HL_INLINE bool is_chained(const struct hl_shmem_call *c, const struct hl_xfer *x)
 {
     struct hl_wire_short rec = {.op = HL_WIRE_PUT, .len = (uint32_t)x->len, .addr = x->addr};
-    return c->dir == HL_SHMEM_PUT && x->len <= hl_pool.chain &&
-           hl_lane_record_short(hl_shmem_lane(c->ctx), x->token, rec, x->buf);
+    return c->dir == HL_SHMEM_PUT && hl_lane_record_short(hl_shmem_lane(c->ctx), x->token, rec, x->buf);
 }
 
 /* Checks the arguments. True: the part is far, and *s says where. False: it was mapped and is copied already,
@@ -136,7 +135,7 @@ static HL_NOINLINE void move_now(const struct hl_shmem_call *c, void *sym, void 
     if (is_chained(c, &x)) {
         return;
     }
-    bool copied = c->dir == HL_SHMEM_PUT && len <= hl_pool.chain;
+    bool copied = c->dir == HL_SHMEM_PUT && hl_lane_chains(len);
     if (!copied) {
         hl_req_init_rma(&r, c->pe);
         x.req = &r;
@@ -210,73 +209,33 @@ void hl_shmem_get_own(void *dest, const void *src, size_t len, int pe, const cha
 
 /* ---- one word ---- */
 
-/* The value of hl_lane_last.type for the puts below, which have no datatype. */
-#define LAST_IS_SYM UINTPTR_MAX
-
-/* Notes this put of a word, so that the thread's next one to the same part can go the same way. */
-static void remember_word_put(const struct hl_xfer *x, const void *dest)
+/* Puts a word that joins no open chain. */
+static void issue_word(const struct hl_shmem_call *c, void *dest, uint64_t bits, size_t len,
+                       const struct hl_sym_addr *s)
 {
-    const struct hl_sym_area *part = hl_sym_area_of(x->token);
-    if (part->len >= 8) {
-        hl_lane_remember((struct hl_lane_memo){.win = part->base,
-                                               .type = LAST_IS_SYM,
-                                               .limit = part->len - 7,
-                                               .unit = 1,
-                                               .addr = x->addr - (uint64_t)((const char *)dest - part->base),
-                                               .token = x->token,
-                                               .target = x->peer});
+    struct hl_xfer x = hl_shmem_far(s, &bits, len, c->pe);
+    if (hl_lane_chains(len)) {
+        hl_shmem_must(issue_xfer(c, &x), c->func, c->pe);
+    } else if (!hl_lane_write_word(hl_shmem_lane(c->ctx), &x)) {
+        move_now(c, dest, &bits, len); /* waits, since nothing copies the word */
     }
 }
 
-static HL_NOINLINE void put_word_anew(const struct hl_ctx *ctx, void *dest, uint64_t bits, size_t len, int pe,
-                                      const char *func)
+/* Does a put of a word join the chain that is open? */
+HL_INLINE bool joins_chain(const struct hl_ctx *ctx, const struct hl_sym_addr *s, const uint64_t *bits,
+                           uint32_t len)
 {
-    struct hl_sym_addr s;
-    struct hl_shmem_call c = {ctx, func, HL_SHMEM_PUT, pe, NULL};
-    if (!is_far(&c, dest, &bits, len, &s)) {
-        return;
-    }
-    struct hl_xfer x = hl_shmem_far(&s, &bits, len, pe);
-    if (len > hl_pool.chain) {
-        if (!hl_lane_write_word(hl_shmem_lane(ctx), &x)) {
-            move_now(&c, dest, &bits, len); /* waits, since nothing copies the word */
-        }
-        return;
-    }
-    if (!is_chained(&c, &x)) {
-        hl_shmem_must(issue_xfer(&c, &x), func, pe);
-    }
-    if (len == 8 && ctx->lane == NULL) {
-        remember_word_put(&x, dest);
-    }
-}
-
-static HL_NOINLINE void put_word_left(const struct hl_ctx *ctx, void *dest, uint64_t bits, size_t len, int pe,
-                                      const char *func)
-{
-    hl_lane_short_leave(hl_lane_last.lane, true);
-    put_word_anew(ctx, dest, bits, len, pe, func);
+    struct hl_wire_short rec = {.op = HL_WIRE_PUT, .len = len, .addr = s->where & ~HL_SYM_FAR};
+    return hl_lane_record_short(hl_shmem_lane(ctx), s->token, rec, bits);
 }
 
 void hl_shmem_put_word(const struct hl_ctx *ctx, void *dest, uint64_t bits, size_t len, int pe,
                        const char *func)
 {
-    uint64_t at = (uint64_t)((uintptr_t)dest - (uintptr_t)hl_lane_last.win);
-    if (HL_UNLIKELY(pe != hl_lane_last.target || at >= hl_lane_last.limit || len != 8 ||
-                    hl_lane_last.type != LAST_IS_SYM || hl_shmem_lane(ctx) != NULL)) {
-        put_word_anew(ctx, dest, bits, len, pe, func);
-        return;
-    }
-    switch (hl_lane_put_again(at, &bits)) {
-    case HL_AGAIN_DONE:
-        return;
-    case HL_AGAIN_WAKE:
-        hl_lane_short_wake();
-        return;
-    case HL_AGAIN_TAKEN:
-        put_word_anew(ctx, dest, bits, len, pe, func);
-        return;
-    default:
-        put_word_left(ctx, dest, bits, len, pe, func);
+    struct hl_sym_addr s;
+    struct hl_shmem_call c = {ctx, func, HL_SHMEM_PUT, pe, NULL};
+    if (is_far(&c, dest, &bits, len, &s) &&
+        !(len == 8 ? joins_chain(ctx, &s, &bits, 8) : joins_chain(ctx, &s, &bits, (uint32_t)len))) {
+        issue_word(&c, dest, bits, len, &s);
     }
 }

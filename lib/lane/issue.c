@@ -14,7 +14,6 @@ static __thread struct {
     uint32_t own;    /* the lane that is being opened for the thread */
     uint32_t lender; /* the lane that it uses meanwhile */
 } borrower;
-__thread struct hl_lane_memo hl_lane_last = {.target = -1};
 
 /* An issuer that could not post at its first try. */
 struct pursuit {

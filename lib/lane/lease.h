@@ -39,17 +39,6 @@ HL_INLINE bool hl_lease_try(struct hl_lease *l) HL_TRY_ACQUIRE(true, l) HL_NO_TS
     return hl_a64_load_relaxed((const hl_a64 *)(const void *)l) == 0 && hl_a32_xchg_acquire(&l->held, 1) == 0;
 }
 
-/* The value of both words, read as one, of a lease that is held and that nobody waits for. */
-#define HL_LEASE_HELD (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? UINT64_C(1) : UINT64_C(1) << 32)
-
-/* hl_lease_try without the look before: for a lane that nobody else is likely to hold. */
-HL_INLINE bool hl_lease_try_now(struct hl_lease *l) HL_TRY_ACQUIRE(true, l) HL_NO_TSA
-{
-    uint64_t none = 0;
-    /* acquire: sees what the last holder did; pairs with the release in hl_lease_leave. */
-    return hl_a64_cas_acquire((hl_a64 *)(void *)l, &none, HL_LEASE_HELD);
-}
-
 /* Enters a lease that is owned and free; only its owner calls this. False also when it is not owned. */
 HL_INLINE bool hl_lease_try_owned(struct hl_lease *l) HL_TRY_ACQUIRE(true, l) HL_NO_TSA
 {

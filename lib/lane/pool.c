@@ -134,8 +134,6 @@ void hl_pool_close(struct hl_lane_pool *p) HL_NO_TSA
         }
         hl_way_free_all(lane);
         hl_stat_lane_retire(&lane->stat);
-        /* the thread-local memories of short.h may still point here: they find that no chain takes their
-         * record */
         memset(lane, 0, offsetof(struct hl_lane, slots));
     }
     free(p->used);

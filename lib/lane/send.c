@@ -56,9 +56,6 @@ static void close_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRE
         lane->chain = NULL;
         hl_a64_store_relaxed(&lane->takes, 0); /* relaxed: only the lease's holder acts on it. */
     }
-    /* This thread's last put was perhaps here: it shall not try the short way. Others see `takes`. */
-    hl_lane_last.limit = 0;
-    hl_lane_last.target = -1;
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_leases, chain->records - chain->keys - chain->counted);
 }
 

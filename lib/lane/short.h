@@ -12,6 +12,12 @@
 /* Wakes the thread that waits for the lease which the caller has left. */
 void hl_lane_short_wake(void) HL_COLD;
 
+/* May a put or get of `len` bytes ride in a chain? What may is copied, so that its buffer is free at once. */
+HL_INLINE bool hl_lane_chains(size_t len)
+{
+    return len <= hl_pool.chain;
+}
+
 /* The thread's lane, with its lease held, if its chain got a record of this (window, target) last; else
  * NULL. */
 HL_INLINE struct hl_lane *hl_lane_short_enter(uint64_t token) HL_NO_TSA
@@ -108,7 +114,7 @@ HL_INLINE bool hl_lane_short_get(struct hl_lane *lane, uint64_t token, uint64_t 
  * thread, no lease held. */
 HL_INLINE bool hl_lane_put_short(uint64_t token, uint64_t addr, const void *buf, size_t len)
 {
-    struct hl_lane *lane = len <= hl_pool.chain ? hl_lane_short_enter(token) : NULL;
+    struct hl_lane *lane = hl_lane_chains(len) ? hl_lane_short_enter(token) : NULL;
     struct hl_wire_short rec = {.op = HL_WIRE_PUT, .len = (uint32_t)len, .addr = addr};
     return hl_lane_short_put(lane, token, rec, buf);
 }
@@ -118,15 +124,15 @@ HL_INLINE bool hl_lane_put_short(uint64_t token, uint64_t addr, const void *buf,
 HL_INLINE bool hl_lane_record_short(struct hl_lane *own, uint64_t token, struct hl_wire_short rec,
                                     const void *buf)
 {
-    struct hl_lane *lane = rec.len > hl_pool.chain ? NULL
-                           : own != NULL           ? hl_lane_short_enter_own(own, token)
-                                                   : hl_lane_short_enter(token);
+    struct hl_lane *lane = !hl_lane_chains(rec.len) ? NULL
+                           : own != NULL            ? hl_lane_short_enter_own(own, token)
+                                                    : hl_lane_short_enter(token);
     return hl_lane_short_put(lane, token, rec, buf);
 }
 
 HL_INLINE bool hl_lane_get_short(uint64_t token, uint64_t addr, void *buf, size_t len)
 {
-    struct hl_lane *lane = len <= hl_pool.chain ? hl_lane_short_enter(token) : NULL;
+    struct hl_lane *lane = hl_lane_chains(len) ? hl_lane_short_enter(token) : NULL;
     return hl_lane_short_get(lane, token, addr, buf, len);
 }
 
@@ -141,45 +147,6 @@ HL_INLINE struct hl_lane *hl_lane_bound(void)
 HL_INLINE bool hl_lane_is_there(void)
 {
     return hl_pool_count(&hl_pool) != 0;
-}
-
-/* The calling thread has just put 8 bytes: its next calls that differ only in the
- * displacement and the origin buffer may try hl_lane_put_again first. `last`: the put, without its lane. */
-HL_INLINE void hl_lane_remember(struct hl_lane_memo last)
-{
-    if (HL_LIKELY(hl_lane_preferred < hl_pool_count(&hl_pool))) {
-        last.lane = hl_pool.lanes[hl_lane_preferred];
-        hl_lane_last = last;
-    }
-}
-
-enum hl_lane_again { HL_AGAIN_DONE, HL_AGAIN_WAKE, HL_AGAIN_TAKEN, HL_AGAIN_HELD };
-
-/* Puts 8 bytes at a displacement that is below hl_lane_last.limit, where the thread's last put went. All that
- * was checked for the last put still holds if the lane's chain takes such records: the token belongs to one
- * window only, and the end of an epoch sends all chains.
- *
- * Returns DONE; WAKE: done, and the caller must call hl_lane_short_wake; TAKEN: another thread holds the
- * lane; HELD: the caller holds the lease now, and the chain does not take this record. */
-HL_INLINE enum hl_lane_again hl_lane_put_again(uint64_t disp, const void *buf) HL_NO_TSA
-{
-    struct hl_lane *lane = hl_lane_last.lane;
-    if (HL_UNLIKELY(!hl_lease_try_now(&lane->lease))) {
-        return HL_AGAIN_TAKEN;
-    }
-    struct hl_chain *chain = lane->chain;
-    /* relaxed: written by the leaseholder only. */
-    if (HL_UNLIKELY(hl_a64_load_relaxed(&lane->takes) != hl_lane_last.token || chain->end > chain->limit)) {
-        return HL_AGAIN_HELD;
-    }
-    uint8_t *at = chain->end;
-    struct hl_wire_short rec = {
-        .op = HL_WIRE_PUT, .len = 8, .addr = hl_lane_last.addr + disp * hl_lane_last.unit};
-    memcpy(at, &rec, sizeof rec);
-    memcpy(at + sizeof rec, buf, 8);
-    chain->end = at + sizeof rec + 8;
-    chain->records++;
-    return HL_LIKELY(!hl_lease_leave(&lane->lease)) ? HL_AGAIN_DONE : HL_AGAIN_WAKE;
 }
 
 #endif

@@ -227,7 +227,7 @@ struct hl_lane_pool {
     size_t piece;      /* bytes of the largest put or get that goes in one post: HL_PIECE, or fewer */
     /* a way's first direct atomic operation waits for an answer, see post.c */
     bool greets;
-    struct hl_lane *lanes[HL_LANES_MAX]; /* read-only while open; kept when closed: threads remember them */
+    struct hl_lane *lanes[HL_LANES_MAX]; /* read-only while open; kept when closed */
     HL_ALIGNED_LINE hl_a64 opened;       /* bit i: lane i has an endpoint. atomic */
     hl_a64 opening;  /* bit i: lane i is being opened by the helper thread (open_async.c). atomic */
     hl_a64 owned;    /* bit i: lane i has an owner, or is about to get one (own.c). atomic */
@@ -257,21 +257,5 @@ HL_INLINE size_t hl_chain_left(const struct hl_chain *chain)
 /* Index of the thread's preferred lane. Not below the number of lanes: the thread has none yet, or borrows
  * one (issue.c). */
 extern HL_THREAD_LOCAL uint32_t hl_lane_preferred;
-
-/* A thread's last put of 8 bytes that may have gone into a chain, as the user's call described it (short.h);
- * whether it did, hl_lane.takes tells. */
-struct hl_lane_memo {
-    const void *win;
-    uintptr_t type;
-    uint64_t limit; /* number of displacements at which 8 bytes lie in the target's window */
-    /* bytes per displacement; address of displacement 0 */
-    uint64_t unit, addr;
-    uint64_t token;
-    struct hl_lane *lane;
-    int target; /* -1, and limit is 0: nothing is remembered */
-    int count;  /* elements */
-};
-
-extern HL_THREAD_LOCAL struct hl_lane_memo hl_lane_last;
 
 #endif

@@ -30,7 +30,7 @@ struct shape {
     bool death;           /* rank 2 is reported dead meanwhile */
     bool sweep;           /* two lanes have idle bits for rank 1, whose flushes sweep */
     bool tick;            /* the last thread is the receive thread */
-    bool again;           /* small puts and gets by the short ways; all threads use one window */
+    bool shorts;          /* small puts and gets by the short ways; all threads use one window */
     bool
         borrowers; /* the second lane is opened by the helper, the last thread; others are borrowers meanwhile */
 };
@@ -138,35 +138,21 @@ static struct hl_xfer xfer_of(struct story *s, int me, int peer, int cell, void 
                             .addr = (uint64_t)(uintptr_t)&s->remote[me][peer][cell],
                             .buf = mine,
                             .len = 8,
-                            .error = &s->errors[s->shape.again ? 0 : me][peer],
-                            .token = s->shape.again ? (uint64_t)peer + 1 : 0};
+                            .error = &s->errors[s->shape.shorts ? 0 : me][peer],
+                            .token = s->shape.shorts ? (uint64_t)peer + 1 : 0};
 }
 
-/* As MPI_Put does: where the thread's last put went, else into the lane's chain, else on any way. */
-static int put_short(const struct hl_xfer *x) HL_NO_TSA
+/* As MPI_Put does: into the lane's chain, else on any way. */
+static int put_short(const struct hl_xfer *x)
 {
-    enum hl_lane_again again =
-        hl_lane_last.target == x->peer ? hl_lane_put_again(x->addr, x->buf) : HL_AGAIN_TAKEN;
-    if (again == HL_AGAIN_WAKE) {
-        hl_lane_short_wake();
-    } else if (again == HL_AGAIN_HELD) {
-        hl_lane_short_leave(hl_lane_last.lane, true);
-    }
-    if (again == HL_AGAIN_DONE || again == HL_AGAIN_WAKE) {
-        return 0;
-    }
-    int rc = hl_lane_put_short(x->token, x->addr, x->buf, x->len) ? 0 : hl_lane_write(x);
-    if (rc == 0) {
-        hl_lane_remember((struct hl_lane_memo){.token = x->token, .unit = 1, .target = x->peer});
-    }
-    return rc;
+    return hl_lane_put_short(x->token, x->addr, x->buf, x->len) ? 0 : hl_lane_write(x);
 }
 
 static void put(struct story *s, int me, int peer, int cell)
 {
     s->local[me][peer][cell] = s->seed << 8 | (uint64_t)(me * 16 + peer * 4 + cell + 1);
     struct hl_xfer x = xfer_of(s, me, peer, cell, &s->local[me][peer][cell]);
-    int rc = s->shape.again ? put_short(&x) : hl_lane_write(&x);
+    int rc = s->shape.shorts ? put_short(&x) : hl_lane_write(&x);
     set_late_bits();
     if (rc != 0) {
         PROMISE(s->shape.death || s->shape.error != 0, "seed %llu: %d", (unsigned long long)s->seed, rc);
@@ -196,7 +182,7 @@ static void get(struct story *s, int me, int peer, int cell)
 {
     uint64_t back = 0;
     struct hl_xfer x = xfer_of(s, me, peer, cell, &back);
-    bool done = s->shape.again && hl_lane_get_short(x.token, x.addr, x.buf, x.len);
+    bool done = s->shape.shorts && hl_lane_get_short(x.token, x.addr, x.buf, x.len);
     int rc = done ? 0 : hl_lane_read(&x);
     set_late_bits();
     hl_lane_flush(peer, HL_LOCAL);
@@ -321,8 +307,8 @@ static const struct shape shapes[] = {
     {.lanes = 2},
     {.lanes = 1, .chain = 64},
     {.lanes = 2, .chain = 64},
-    {.lanes = 2, .chain = 64, .again = true},
-    {.lanes = 1, .chain = 64, .again = true},
+    {.lanes = 2, .chain = 64, .shorts = true},
+    {.lanes = 1, .chain = 64, .shorts = true},
     {.lanes = 2, .chain = 64, .tick = true},
     {.lanes = 2, .borrowers = true},
     {.lanes = 2, .chain = 64, .borrowers = true},

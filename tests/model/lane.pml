@@ -170,8 +170,7 @@ inline pass(l, t, n)
 
 #define WINS(l) (held[l] == 0 || MUTANT == LEASE_NO_EXCHANGE)
 
-/* C: hl_lease_try (lib/lane/lease.h), hl_lease_try_now (lib/lane/lease.h), hl_lease_try_wanted (lib/lane/lease.h) --
- * hl_lease_try_now is the look and the exchange without a gap: fewer interleavings of the same */
+/* C: hl_lease_try (lib/lane/lease.h), hl_lease_try_wanted (lib/lane/lease.h) */
 inline lease_exchange(l, who)
 {
     assert(held[l] == 0);
@@ -383,7 +382,7 @@ inline slot_commit(l, t, parts)
     chain[W(l, t)] = (parts == CHAIN -> taken[l] : chain[W(l, t)])
 }
 
-/* C: hl_chain_append (lib/lane/chain.c), hl_lane_put_again (lib/lane/short.h), hl_lane_put_short (lib/lane/short.h) --
+/* C: hl_chain_append (lib/lane/chain.c), hl_lane_put_short (lib/lane/short.h) --
  * and perhaps it was the last that fits */
 inline chain_append(l, t)
 {

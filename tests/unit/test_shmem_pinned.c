@@ -30,7 +30,6 @@ static struct {
     uint64_t lens[100];    /* by registration id, from 1 on */
     uint64_t count;
     int level, flushes;
-    void (*at_write)(void); /* what another thread does meanwhile */
 } nic;
 
 int __wrap_hl_coll_least(struct hl_comm *comm, int value, int *least);
@@ -116,9 +115,6 @@ int __wrap_hl_lane_write_on(struct hl_lane *lane, const struct hl_xfer *x);
 int __wrap_hl_lane_write_on(struct hl_lane *lane, const struct hl_xfer *x)
 {
     (void)lane, (void)x;
-    if (nic.at_write != NULL) {
-        nic.at_write();
-    }
     return 0;
 }
 
@@ -159,37 +155,6 @@ START_TEST(a_network_that_opens_late_pins_no_more_than_its_share)
     ck_assert_ptr_nonnull(hl_heap_internal_alloc(hl_heap.own));
     hl_heap_close();
     ck_assert_uint_eq(nic.bytes, 0);
-}
-END_TEST
-
-/* Another thread's shmem_malloc: its block begins in the same 2 MiB and reaches further. */
-static void take_over(void)
-{
-    nic.at_write = NULL;
-    ck_assert_int_eq(hl_pinned_cover(0, 4096, 16 * MIB), 0);
-}
-
-/* The next put of a word goes under the key that was found for this one, and no further than that key. */
-START_TEST(a_put_remembers_the_area_that_it_found)
-{
-    struct hl_sym_addr s;
-    nic.level = MPI_THREAD_MULTIPLE;
-    ck_assert_int_eq(open_heap(64 * MIB, 256 * MIB), 0);
-    ck_assert_int_eq(hl_shmem_xfer_open(), 0);
-    hl_ctx_open();
-    ck_assert_int_eq(hl_pinned_cover(0, 64, 64), 0);
-    nic.at_write = take_over;
-    uint64_t *word = (uint64_t *)(void *)(hl_heap.base + 64);
-    ck_assert(hl_sym_find(word, 8, 0, &s));
-    hl_shmem_put_word(&hl_ctx_default, word, 5, 8, 0, "test");
-    const struct hl_lane_memo *last = &hl_lane_last;
-    ck_assert_uint_eq(last->token, s.token);
-    ck_assert_uint_eq(last->addr, s.where & ~HL_SYM_FAR & ~(uint64_t)4095);
-    ck_assert_uint_eq(last->limit + 7, nic.lens[s.key]);
-    ck_assert(hl_sym_find(word, 8, 0, &s));
-    ck_assert_uint_ne(last->token, s.token);
-    hl_shmem_xfer_close();
-    hl_heap_close();
 }
 END_TEST
 
@@ -254,7 +219,6 @@ static Suite *make_suite(void)
 {
     TCase *t = tcase_create("pinned");
     tcase_add_test(t, a_network_that_opens_late_pins_no_more_than_its_share);
-    tcase_add_test(t, a_put_remembers_the_area_that_it_found);
     tcase_add_loop_test(t, blocks_that_grow_are_registered_once, 0, 2);
     tcase_add_test(t, a_refused_block_leaves_the_others_reachable);
     Suite *s = suite_create("shmem_pinned");
