@@ -470,7 +470,7 @@ int main(int argc, char **argv)
     check_window();
     cleanup();
     if (!table) {
-        return verdict("rma_misuse");
+        return finish_checks("rma_misuse");
     }
     MPI_Finalize();
     return rma_failures != 0;
