@@ -50,7 +50,8 @@ _Static_assert(sizeof(struct hl_ring_slot) == 64, "a slot is one line");
 #define HL_INBOXES_MAX 16u
 #define HL_OPENING_SHIFT 8 /* place of the opening's number in hl_match_part.inboxes */
 
-/* The messages of one inbox: its owner is the consumer, and who takes `armed` away rings the rank's door. */
+/* The messages of one inbox: its owner is the consumer, and the sender that takes `armed` away rings the
+ * rank's door. */
 struct hl_ring {
     struct hl_mpsc q;
     HL_ALIGNED_LINE struct hl_ring_slot slots[HL_RING_SLOTS];
