@@ -181,6 +181,7 @@ OLD_WORDS = {"pulse|feel_\\w+|felt_\\w+|feelers?": "heartbeat",
              r"hl_matcher_(?:i?send|i?recv|i?m?probe|i?mrecv|cancel|self)": "hl_match_send and its kin; hl_match_self",
              r"hl_way_(?:ping|await|reconnect|read_heartbeat)": "hl_lane_*; hl_way_* is of way.c",
              r"hl_rx_tick": "hl_rx_want_ticks",
+             r"hl_claim\w*|HL_CLAIM\w*": "hl_wild_*, of receives from any source; claims are of rings",
              r"hl_rx_unpack": "hl_rx_apply_records; hl_type_unpack is of datatypes"}
 # Where such a word is another one: (word, files, why).
 OTHER_SENSES = ((r"\b(?:HL_STAT_RANK_)?(?:chokes|trays|bytes_trays|shelf_gets)\b", r"", "statistics: what users see keeps its name"),
