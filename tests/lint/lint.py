@@ -197,8 +197,8 @@ def old_words(text):
     for name, whole in text.items():
         if name.startswith(LIBRARY + ("tools/", "tests/", "docs/", "README", "CONTRIBUTING")) and name != "tests/lint/lint.py":
             others = [word for word, files, _ in OTHER_SENSES if re.match(files, name)]
-            known = re.compile("|".join(others), re.I)
-            places += [f"{name}:{i} {found[0]}" for i, line in enumerate(whole.split("\n"), 1) for found in [words.search(known.sub("", line))] if found]
+            left = re.sub("|".join(others), "", whole, flags=re.I)
+            places += [f"{name}:{left.count(chr(10), 0, found.start()) + 1} {found[0]}" for found in words.finditer(left)]
     return places
 
 
