@@ -3,11 +3,11 @@
  *   tail = ticket << 1 | armed
  *
  * A producer says in a line of its thread's own which ticket it is going to claim, claims it by a
- * compare-and-swap of `tail`, fills the ticket's cell, and stores the cell's stamp, ticket + 1. Who takes
- * `armed` away with its claim wakes the consumer behind the stamp. The consumer publishes now and then, by
- * `head`, which cells it has read. Cells lie with the user of the ring, whose constants are their size and
- * their number (a power of two); each has a stamp. Nothing between a claim and its stamp faults or takes
- * long, since it holds up everybody behind it. Zeroed memory is an empty ring.
+ * compare-and-swap of `tail`, fills the ticket's cell, and stores the cell's stamp, ticket + 1. A
+ * producer that takes `armed` away with its claim wakes the consumer behind the stamp. The consumer publishes
+ * now and then, by `head`, which cells it has read. Cells lie with the user of the ring, whose constants are
+ * their size and their number (a power of two); each has a stamp. Nothing between a claim and its stamp
+ * faults or takes long, since it holds up everybody behind it. Zeroed memory is an empty ring.
  *
  * A rank that is killed between claim and stamp leaves a hole. After a death, when the next ticket is claimed
  * but its stamp is not there, the consumer reads what the threads of living ranks say (mpsc.c). */
@@ -124,8 +124,8 @@ HL_INLINE uint64_t hl_mpsc_end(const struct hl_mpsc *q)
     return hl_a64_load_acquire(&q->tail) >> 1; /* acquire: pairs with the CAS in hl_mpsc_claim. */
 }
 
-/* Arms the ring and returns the next ticket that nobody has claimed: who claims that one or a later one wakes
- * the consumer, who claimed an earlier one perhaps not. The consumer only. */
+/* Arms the ring and returns the next ticket that nobody has claimed: a producer that claims that one or a
+ * later one wakes the consumer, one that claimed an earlier one perhaps not. The consumer only. */
 HL_INLINE uint64_t hl_mpsc_arm(struct hl_mpsc *q)
 {
     return hl_a64_or_full(&q->tail, 1) >> 1; /* full: pairs with the CAS in hl_mpsc_claim. */

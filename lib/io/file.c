@@ -111,8 +111,8 @@ static int open_by_flags(const struct hl_file *f, int flags, const struct hl_inf
     return (int)TEMP_FAILURE_RETRY(open(f->name, flags | O_CLOEXEC | O_NOCTTY, permissions(info)));
 }
 
-/* Makes the file, or opens that which is there. Who makes a file may write to it, but the other ranks, which
- * find it, need the permissions. */
+/* Makes the file, or opens that which is there. The rank that makes a file may write to it, but the others,
+ * which find it, need the permissions. */
 static void make_or_open(struct hl_file *f, const struct hl_file_ask *ask, int flags, struct file_making *m)
 {
     struct stat st;

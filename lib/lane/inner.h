@@ -40,7 +40,7 @@ HL_INLINE void hl_lane_leave(struct hl_lane *lane) HL_RELEASE(lane->lease) HL_NO
     }
 }
 
-/* The same where no chain was opened and no queue read: only who waits for the lane is told. */
+/* The same where no chain was opened and no queue read: only the thread that waits for the lane is told. */
 HL_INLINE void hl_lane_leave_quietly(struct hl_lane *lane) HL_RELEASE(lane->lease)
 {
     if (hl_lease_leave(&lane->lease)) {
@@ -99,7 +99,7 @@ void hl_slot_fail_peer(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lan
 /* The connection is lost: ends slots that wait for nothing but an acknowledgement, which will not come, with
  * an error. The way must be reconnected before its next post (hl_lane_reconnect). */
 void hl_slot_lost(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
-/* Lets `tail` pass over slots that have ended. Who ends a slot sets lane->wake. */
+/* Lets `tail` pass over slots that have ended. The caller that ends a slot sets lane->wake. */
 void hl_slot_advance(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 
 /* ---- reconnect.c ---- */

@@ -66,7 +66,7 @@ HL_INLINE bool hl_lease_want(struct hl_lease *l, uint32_t me)
 {
     /* relaxed: a look before the exchange, which leaves the cache line with its holder. */
     uint32_t nobody = hl_a32_load_relaxed(&l->wanted);
-    /* acquire: nothing is published; who enters by hl_lease_try sees the id, or looked before it came. */
+    /* acquire: nothing is published; a thread in hl_lease_try sees the id, or looked before it. */
     return nobody == 0 && hl_a32_cas_acquire(&l->wanted, &nobody, me);
 }
 

@@ -165,7 +165,7 @@ struct hl_way_table {
     uint32_t count; /* number of ways; changed under the lease */
     struct hl_way_row {
         hl_aptr way; /* struct hl_way, NULL: free. atomic: release when added, acquire by flushing threads */
-        int peer;    /* the way's, written before it: who looks for another one does not touch that way */
+        int peer;    /* the way's, written before it: a search for another one does not touch that way */
     } at[];
 };
 

@@ -145,7 +145,7 @@ static bool post_is_lost(void *arg, const struct hl_command *p)
 {
     struct visit *v = arg;
     if (p->op == HL_COMMAND_WILD) {
-        const struct hl_claim *c = HL_CONTAINER_OF(p, struct hl_claim_node, command)->claim;
+        const struct hl_wild_recv *c = HL_CONTAINER_OF(p, struct hl_wild_node, command)->wild;
         v->world = lost_source(v->m, c->ctx, MPI_ANY_SOURCE, -1);
         return v->world >= 0 && are_read_up(v->m); /* its message may be in another inbox */
     }

@@ -124,23 +124,23 @@ static void take_in(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_a
     }
 }
 
-/* Puts a claim's node into its inbox, or matches it. */
+/* Puts the node of a receive from any source into its inbox, or matches it. */
 static void apply_wild(struct hl_matcher *m, struct hl_inbox *ib, struct hl_command *p, struct hl_work *w)
 {
-    struct hl_claim *c = HL_CONTAINER_OF(p, struct hl_claim_node, command)->claim;
+    struct hl_wild_recv *c = HL_CONTAINER_OF(p, struct hl_wild_node, command)->wild;
     struct hl_entry *e = hl_table_find(&ib->table, c->ctx, MPI_ANY_SOURCE, c->tag);
-    /* relaxed: a closed claim stays closed; the CAS decides about an open one. */
-    if (e == NULL && hl_a32_load_relaxed(&c->state) == HL_CLAIM_OPEN) {
+    /* relaxed: what is not open stays so; the CAS decides about what is. */
+    if (e == NULL && hl_a32_load_relaxed(&c->state) == HL_WILD_OPEN) {
         hl_table_post(&ib->table, p);
         return;
     }
-    uint32_t open = HL_CLAIM_OPEN;
+    uint32_t open = HL_WILD_OPEN;
     /* full: one winner over all inboxes delivers; pairs with the CAS in table.c and probe.c. */
-    if (e != NULL && hl_a32_cas_full(&c->state, &open, HL_CLAIM_CLAIMED)) {
+    if (e != NULL && hl_a32_cas_full(&c->state, &open, HL_WILD_TAKEN)) {
         hl_table_remove(&ib->table, e);
         deliver_entry(m, ib, c->req, e, w);
     }
-    hl_claim_drop(c, 1);
+    hl_wild_drop(c, 1);
 }
 
 static void apply_receive(struct hl_matcher *m, struct hl_inbox *ib, struct hl_command *p, struct hl_work *w)

@@ -7,7 +7,7 @@
  *   ring.c   slots and cells in node-shared memory (slots.h)
  *   inbox.c  who owns an inbox, commands for its owner, taking messages from its ring
  *   table.c  posted receives and unexpected messages, plain data under the inbox's ownership
- *   recv.c   receives, claims for any source over several inboxes, delivery
+ *   recv.c   receives, from any source over several inboxes, too, delivery
  *   rndv.c   large messages: requests to send answered, data moved, control messages; split_copy.c, cma.c
  *   offer.c  large messages without their sender's help
  *   names.c  names of the requests that peers answer to
@@ -50,7 +50,8 @@ _Static_assert(sizeof(struct hl_ring_slot) == 64, "a slot is one line");
 #define HL_INBOXES_MAX 16u
 #define HL_OPENING_SHIFT 8 /* place of the opening's number in hl_match_part.inboxes */
 
-/* The messages of one inbox: its owner is the consumer, and who takes `armed` away rings the rank's door. */
+/* The messages of one inbox: its owner is the consumer, and the sender that takes `armed` away rings the
+ * rank's door. */
 struct hl_ring {
     struct hl_mpsc q;
     HL_ALIGNED_LINE struct hl_ring_slot slots[HL_RING_SLOTS];
@@ -90,7 +91,7 @@ struct hl_match_part {
 enum hl_command_op {
     HL_COMMAND_RECV,   /* a receive; its command is in a request's body */
     HL_COMMAND_MPROBE, /* a matched probe that waits: it receives the message itself; in a request's body */
-    HL_COMMAND_WILD,   /* the node of a claim for one inbox */
+    HL_COMMAND_WILD,   /* the node of a receive from any source for one inbox */
     HL_COMMAND_PROBE,  /* a probe, in a request's body: answered at once */
     HL_COMMAND_TAKE,   /* a matched probe, in a request's body: answered at once */
     HL_COMMAND_CANCEL, /* takes off a posted receive, in a request's body: answered at once */
@@ -131,7 +132,7 @@ struct hl_recv_body {
     int64_t count;
     struct hl_type *type; /* type of the receive's buffer; NULL: the message itself is wanted */
     union {
-        struct hl_claim *claim;     /* RECV from any source over several inboxes: its claim */
+        struct hl_wild_recv *wild;  /* RECV from any source over several inboxes */
         struct hl_message *message; /* MPROBE, TAKE: the result */
         struct hl_req *target;      /* CANCEL: the request to take off */
     } u;
@@ -168,21 +169,21 @@ _Static_assert(sizeof(struct hl_message_body) <= HL_REQ_BODY, "a message fits a 
 
 /* A receive from any source that stands in several inboxes; the first match takes it.
  *
- *   OPEN -> CLAIMED (by an inbox's owner, who then delivers) or CANCELLED */
-enum hl_claim_state { HL_CLAIM_OPEN, HL_CLAIM_CLAIMED, HL_CLAIM_CANCELLED };
+ *   OPEN -> TAKEN (by an inbox's owner, who then delivers) or CANCELLED */
+enum hl_wild_state { HL_WILD_OPEN, HL_WILD_TAKEN, HL_WILD_CANCELLED };
 
-struct hl_claim_node {
+struct hl_wild_node {
     struct hl_command command;
-    struct hl_claim *claim;
+    struct hl_wild_recv *wild;
 };
 
-struct hl_claim {
+struct hl_wild_recv {
     hl_a32 state;       /* atomic: CAS from OPEN decides who delivers */
     hl_a32 left;        /* atomic: nodes not dropped yet, and one for the request; at 0 it is freed */
-    struct hl_req *req; /* read only by the thread that claimed it */
+    struct hl_req *req; /* read only by the thread that took it */
     uint64_t ctx;
     int32_t tag;
-    struct hl_claim_node node[];
+    struct hl_wild_node node[];
 };
 
 /* ---- Entries (entry.c) ---- */
@@ -419,7 +420,7 @@ void hl_inbox_close(struct hl_inbox *ib); /* drops messages that nobody received
 /* recv.c */
 void hl_recv_deliver(struct hl_matcher *m, struct hl_req *r, const struct hl_arrival *a, struct hl_work *w);
 void hl_recv_result(struct hl_req *r, int src, int tag, uint64_t bytes);
-int hl_recv_results(struct hl_req *r, MPI_Status *status, bool end); /* fills *status, drops its claim */
+int hl_recv_results(struct hl_req *r, MPI_Status *status, bool end); /* fills *status, drops u.wild */
 void hl_recv_finish(struct hl_req *r); /* drops the type, completes the request */
 void hl_recv_setup(struct hl_req *req, const struct hl_recv *r, enum hl_command_op op);
 int hl_recv_post(struct hl_matcher *m, struct hl_req *req);

@@ -270,8 +270,8 @@ static enum hl_prog_armed arm_matcher(void *matcher)
     struct hl_matcher *m = matcher;
     for (unsigned i = 0; i < m->n_inboxes; i++) {
         struct hl_inbox *ib = &m->inbox[i];
-        /* Who claims from here on rings; an earlier claim shows. relaxed: a slot that another thread of this
-         * rank took meanwhile only costs a look. */
+        /* A sender that claims from here on rings; an earlier claim shows. relaxed: a slot that another
+         * thread of this rank took meanwhile only costs a look. */
         if (hl_mpsc_arm(&ib->ring->q) != hl_a64_load_relaxed(&ib->head) ||
             hl_aptr_load_relaxed(&ib->command) != NULL) {
             return HL_PROG_WAITING;

@@ -215,11 +215,11 @@ int hl_match_cancel_now(struct hl_matcher *m, struct hl_req *r)
         return 0;
     }
     const struct hl_recv_body *b = hl_recv_body(r);
-    if (b->u.claim != NULL) {
-        uint32_t open = HL_CLAIM_OPEN;
+    if (b->u.wild != NULL) {
+        uint32_t open = HL_WILD_OPEN;
         /* full: either this thread or the owner that matches wins; pairs with the CAS in table.c and
          * inbox.c. */
-        if (hl_a32_cas_full(&b->u.claim->state, &open, HL_CLAIM_CANCELLED)) {
+        if (hl_a32_cas_full(&b->u.wild->state, &open, HL_WILD_CANCELLED)) {
             hl_req_mark(r, HL_REQ_CANCELLED);
             hl_recv_finish(r);
         }

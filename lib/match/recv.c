@@ -17,7 +17,7 @@ void hl_recv_setup(struct hl_req *req, const struct hl_recv *r, enum hl_command_
     b->buf = r->buf;
     b->count = r->count;
     b->type = op == HL_COMMAND_RECV ? r->type : NULL;
-    b->u.claim = NULL;
+    b->u.wild = NULL;
     req->ctx = r->ctx;
     if (HL_UNLIKELY(r->exact)) {
         req->spare |= HL_REQ_EXACT;
@@ -27,48 +27,48 @@ void hl_recv_setup(struct hl_req *req, const struct hl_recv *r, enum hl_command_
 int hl_recv_results(struct hl_req *r, MPI_Status *status, bool end)
 {
     struct hl_recv_body *b = hl_recv_body(r);
-    if (end && b->u.claim != NULL) {
-        hl_claim_drop(b->u.claim, 1);
-        b->u.claim = NULL;
+    if (end && b->u.wild != NULL) {
+        hl_wild_drop(b->u.wild, 1);
+        b->u.wild = NULL;
     }
     return hl_req_results(r, status);
 }
 
 static const struct hl_req_more wild = {.results = hl_recv_results};
 
-/* Posts a receive from any source over several inboxes: a node in each; the first match takes the claim. */
+/* Posts a receive from any source over several inboxes: a node in each; the first match takes it. */
 static int post_wild(struct hl_matcher *m, struct hl_req *req, struct hl_work *w)
 {
     unsigned n = m->n_inboxes;
     struct hl_recv_body *b = hl_recv_body(req);
-    struct hl_claim *c = malloc(sizeof(*c) + n * sizeof(c->node[0]));
+    struct hl_wild_recv *c = malloc(sizeof(*c) + n * sizeof(c->node[0]));
     if (c == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a receive from any source");
     }
     /* relaxed: published with the commands below. The counts: one for each node, one for this function, one
      * for the request. */
-    hl_a32_store_relaxed(&c->state, HL_CLAIM_OPEN);
+    hl_a32_store_relaxed(&c->state, HL_WILD_OPEN);
     hl_a32_store_relaxed(&c->left, n + 1 + (b->type != NULL ? 1 : 0));
     c->req = req;
     c->ctx = req->ctx;
     c->tag = b->tag;
     if (b->type != NULL) {
-        b->u.claim = c;
+        b->u.wild = c;
         req->more = req->more != NULL ? req->more : &wild; /* persistent requests have their own */
     }
     /* relaxed: any start is right; a rotating one is fair. */
     unsigned first = hl_a32_add_relaxed(&m->turn, 1);
     for (unsigned i = 0; i < n; i++) {
-        if (i > 0 && hl_a32_load_relaxed(&c->state) != HL_CLAIM_OPEN) {
-            hl_claim_drop(c, n - i);
+        if (i > 0 && hl_a32_load_relaxed(&c->state) != HL_WILD_OPEN) {
+            hl_wild_drop(c, n - i);
             break;
         }
-        struct hl_claim_node *node = &c->node[i];
+        struct hl_wild_node *node = &c->node[i];
         node->command = (struct hl_command){.op = HL_COMMAND_WILD};
-        node->claim = c;
+        node->wild = c;
         hl_inbox_command(m, &m->inbox[(first + i) & (n - 1)], &node->command, w);
     }
-    hl_claim_drop(c, 1);
+    hl_wild_drop(c, 1);
     return 0;
 }
 

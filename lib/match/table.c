@@ -127,12 +127,12 @@ static HL_COLD void grow_bins(struct hl_table *t)
     free(old);
 }
 
-static struct hl_claim *claim_of(struct hl_command *p)
+static struct hl_wild_recv *wild_of(struct hl_command *p)
 {
-    return HL_CONTAINER_OF(p, struct hl_claim_node, command)->claim;
+    return HL_CONTAINER_OF(p, struct hl_wild_node, command)->wild;
 }
 
-void hl_claim_drop(struct hl_claim *c, uint32_t n)
+void hl_wild_drop(struct hl_wild_recv *c, uint32_t n)
 {
     /* full: the thread that takes it to 0 sees the last use of all others. */
     if (hl_a32_add_full(&c->left, (uint32_t)-n) == n) {
@@ -140,13 +140,13 @@ void hl_claim_drop(struct hl_claim *c, uint32_t n)
     }
 }
 
-static bool claim_is_open(const struct hl_claim *c)
+static bool wild_is_open(const struct hl_wild_recv *c)
 {
-    /* relaxed: a node seen open is claimed by CAS, one seen closed stays closed. */
-    return hl_a32_load_relaxed(&c->state) == HL_CLAIM_OPEN;
+    /* relaxed: a node seen open is taken by CAS, one seen closed stays closed. */
+    return hl_a32_load_relaxed(&c->state) == HL_WILD_OPEN;
 }
 
-/* Drops nodes that were claimed elsewhere: those at the head at once; those behind an open receive when more
+/* Drops nodes that were taken elsewhere: those at the head at once; those behind an open receive when more
  * nodes came since the last sweep than it left. */
 static void trim_wild(struct hl_table *t)
 {
@@ -154,9 +154,9 @@ static void trim_wild(struct hl_table *t)
     bool all = t->n_shared > t->sweep_at;
     size_t left = 0;
     while ((p = *at) != NULL) {
-        if (p->op == HL_COMMAND_WILD && !claim_is_open(claim_of(p))) {
+        if (p->op == HL_COMMAND_WILD && !wild_is_open(wild_of(p))) {
             post_unlink(&t->wild, at);
-            hl_claim_drop(claim_of(p), 1);
+            hl_wild_drop(wild_of(p), 1);
         } else if (all) {
             at = &p->next;
             left++;
@@ -215,22 +215,22 @@ static struct hl_command **find_specific(struct hl_table *t, uint64_t ctx, int s
 static bool wild_fits(struct hl_command *p, uint64_t ctx, int tag)
 {
     if (p->op == HL_COMMAND_WILD) {
-        const struct hl_claim *c = claim_of(p);
+        const struct hl_wild_recv *c = wild_of(p);
         return c->ctx == ctx && tag_fits(c->tag, tag);
     }
     struct hl_req *r = hl_command_req(p);
     return r->ctx == ctx && tag_fits(hl_recv_body(r)->tag, tag);
 }
 
-/* The first receive from any source that fits, posted before `before`, taken off and claimed; or NULL. */
+/* The first receive from any source that fits, posted before `before`, taken off; or NULL. */
 static struct hl_req *take_wild(struct hl_table *t, uint64_t ctx, int tag, uint64_t before)
 {
     struct hl_command **at = &t->wild.head, *p;
     while ((p = *at) != NULL && p->seq < before) {
         bool shared = p->op == HL_COMMAND_WILD;
-        if (shared && !claim_is_open(claim_of(p))) {
+        if (shared && !wild_is_open(wild_of(p))) {
             post_unlink(&t->wild, at);
-            hl_claim_drop(claim_of(p), 1);
+            hl_wild_drop(wild_of(p), 1);
             continue;
         }
         if (!wild_fits(p, ctx, tag)) {
@@ -241,12 +241,12 @@ static struct hl_req *take_wild(struct hl_table *t, uint64_t ctx, int tag, uint6
         if (!shared) {
             return hl_command_req(p);
         }
-        struct hl_claim *c = claim_of(p);
-        uint32_t open = HL_CLAIM_OPEN;
+        struct hl_wild_recv *c = wild_of(p);
+        uint32_t open = HL_WILD_OPEN;
         /* full: one winner over all inboxes delivers; pairs with the CAS in inbox.c and probe.c. */
-        bool won = hl_a32_cas_full(&c->state, &open, HL_CLAIM_CLAIMED);
+        bool won = hl_a32_cas_full(&c->state, &open, HL_WILD_TAKEN);
         struct hl_req *r = won ? c->req : NULL;
-        hl_claim_drop(c, 1);
+        hl_wild_drop(c, 1);
         if (won) {
             return r;
         }
@@ -389,7 +389,7 @@ static struct hl_req *take_from(struct hl_posted_list *l, bool (*is)(void *arg, 
                                 void *arg)
 {
     for (struct hl_command **at = &l->head, *p; (p = *at) != NULL;) {
-        bool shared = p->op == HL_COMMAND_WILD, open = !shared || claim_is_open(claim_of(p));
+        bool shared = p->op == HL_COMMAND_WILD, open = !shared || wild_is_open(wild_of(p));
         if (open && !is(arg, p)) {
             at = &p->next;
             continue;
@@ -398,11 +398,11 @@ static struct hl_req *take_from(struct hl_posted_list *l, bool (*is)(void *arg, 
         if (!shared) {
             return hl_command_req(p);
         }
-        struct hl_claim *c = claim_of(p);
-        uint32_t was = HL_CLAIM_OPEN;
+        struct hl_wild_recv *c = wild_of(p);
+        uint32_t was = HL_WILD_OPEN;
         /* full: one winner over all inboxes; pairs with the CAS in inbox.c and probe.c. */
-        struct hl_req *r = open && hl_a32_cas_full(&c->state, &was, HL_CLAIM_CLAIMED) ? c->req : NULL;
-        hl_claim_drop(c, 1);
+        struct hl_req *r = open && hl_a32_cas_full(&c->state, &was, HL_WILD_TAKEN) ? c->req : NULL;
+        hl_wild_drop(c, 1);
         if (r != NULL) {
             return r;
         }
@@ -450,7 +450,7 @@ void hl_table_close(struct hl_table *t)
     for (struct hl_command *p = t->wild.head, *next; p != NULL; p = next) {
         next = p->next;
         if (p->op == HL_COMMAND_WILD) {
-            hl_claim_drop(claim_of(p), 1);
+            hl_wild_drop(wild_of(p), 1);
         }
     }
     free(t->bins);

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct hl_claim;
+struct hl_wild_recv;
 struct hl_arrival;
 struct hl_entry;
 struct hl_command;
@@ -41,22 +41,22 @@ struct hl_table {
     struct hl_entry_list arrival; /* all unexpected messages, oldest first */
     /* atomic: bytes of the entries; stored by the owner, read as a guess by others */
     hl_a64 kept_bytes;
-    /* claims' nodes put into `wild` since the last sweep; number that calls for a sweep */
+    /* nodes of such receives put into `wild` since the last sweep; number that calls for a sweep */
     size_t n_shared, sweep_at;
 };
 
 /* Makes an empty table. HL_ERR_NO_MEM. */
 int hl_table_open(struct hl_table *t);
-void hl_table_close(struct hl_table *t); /* frees entries and claims that nobody received */
+void hl_table_close(struct hl_table *t); /* frees entries, and receives from any source */
 
-/* Appends a receive (specific or any source, or a claim's node) behind all others. */
+/* Appends a receive (specific or any source, or a node of one) behind all others. */
 void hl_table_post(struct hl_table *t, struct hl_command *p);
 
 /* True when there is nothing that a receive of this hash (hl_match_hash) and tag could match, and nothing
  * that has to come before it. */
 bool hl_table_is_clear(const struct hl_table *t, uint64_t hash, int tag);
 
-/* Takes the first posted receive that matches, claiming it; NULL if none. */
+/* Takes the first posted receive that matches; NULL if none. */
 struct hl_req *hl_table_match(struct hl_table *t, uint64_t ctx, int src, int tag);
 
 /* The oldest unexpected message that matches (left in place), or NULL. */
@@ -71,11 +71,11 @@ struct hl_entry *hl_table_named(struct hl_table *t, const struct hl_arrival *a, 
 /* Takes exactly this posted receive off; false if it is not there. */
 bool hl_table_cancel(struct hl_table *t, struct hl_req *r);
 
-/* Takes off the first posted receive that `is` accepts, claiming it; NULL if none. */
+/* Takes off the first posted receive that `is` accepts; NULL if none. */
 struct hl_req *hl_table_take_if(struct hl_table *t, bool (*is)(void *arg, const struct hl_command *p),
                                 void *arg);
 
-/* Drops `n` counts of a claim; with the last one the claim is freed. */
-void hl_claim_drop(struct hl_claim *c, uint32_t n);
+/* Drops `n` counts of a receive from any source over several inboxes; with the last one it is freed. */
+void hl_wild_drop(struct hl_wild_recv *c, uint32_t n);
 
 #endif

@@ -74,11 +74,12 @@ HL_INLINE void hl_prog_count_wait(uint32_t by)
     hl_a32_store_relaxed(&hl_prog_me.waits, hl_a32_load_relaxed(&hl_prog_me.waits) + by);
 }
 
-/* Lists the calling thread for who ends the library, until it ends itself. */
+/* Lists the calling thread for the one that ends the library, until it ends itself. */
 void hl_prog_enlist(void);
 void hl_prog_delist(void);
 
-/* Called before each nap while hl_prog_asks is not 0: tells the thread's call to who ends the library. */
+/* Called before each nap while hl_prog_asks is not 0: tells the thread's call to the one that ends the
+ * library. */
 HL_HIDDEN extern hl_a32 hl_prog_asks;
 void hl_prog_answer(void) HL_COLD;
 

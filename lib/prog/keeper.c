@@ -6,8 +6,8 @@
  * before it reads `others`. So of a keeper that leaves and a thread that finds the place taken at least one
  * sees the other, and a thread that is rung by the leaving keeper has read the door's word before. A waker
  * raises that word, then asks for a keeper; a sleeper that becomes one later looks at its condition
- * afterwards. A waker that sees nobody in `others` leaves the futex out: who comes later finds the word
- * raised.
+ * afterwards. A waker that sees nobody in `others` leaves the futex out: a sleeper that comes later
+ * finds the word raised.
  *
  * The descriptors report edges: each is one of a provider's queue, which fi_trywait found empty before the
  * sleep, or the eventfd, which is never read. Some providers allow a sleep while bytes of a connection that

@@ -1,6 +1,7 @@
 /* Threads that are still in calls when the library ends. The standards forbid that (MPI 4.1, 11.6.2), since
- * nothing would ever end their waits. So who ends the library asks first, and threads that wait tell their
- * calls when they are about to sleep. One that has begun to wait only after that finds the end out itself. */
+ * nothing would ever end their waits. So the thread that ends the library asks first, and threads that wait
+ * tell their calls when they are about to sleep. One that has begun to wait only after that finds the end out
+ * itself. */
 #include "inner.h"
 
 #include "hang.h"
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define ANSWER_NS UINT64_C(2000000000) /* who has not told its call by then is counted without */
+#define ANSWER_NS UINT64_C(2000000000) /* a thread that has not told its call by then is only counted */
 #define ENDED UINT32_MAX               /* the library has ended */
 
 hl_a32 hl_prog_asks; /* atomic: the number of the question; 0: there is none; ENDED */

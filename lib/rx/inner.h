@@ -92,7 +92,7 @@ bool hl_rx_has_cards(void);
 /* Runs the handler of a record. */
 int hl_rx_run(const struct hl_rx_msg *msg);
 
-/* ---- records of a message (unpack.c) ---- */
+/* ---- records of a message (records.c) ---- */
 
 /* An acknowledgement under construction. */
 struct hl_rx_answers {
@@ -103,7 +103,7 @@ struct hl_rx_answers {
 };
 
 /* Handles the records of a checked message in order; answers and errors go to *a. */
-void hl_rx_unpack(const struct hl_wire_head *head, struct hl_rx_answers *a);
+void hl_rx_apply_records(const struct hl_wire_head *head, struct hl_rx_answers *a);
 
 /* ---- network side (net.c) ---- */
 int hl_rx_net_open(void);       /* opens libfabric, endpoint, buffers, registrations, card */

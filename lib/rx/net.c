@@ -1,7 +1,7 @@
 /* The receive endpoint: buffers, senders known by their HELLO, acknowledgements with answers.
  *
  * A message that arrives is checked, its sender is found (or learnt from HELLO), and its records are handled
- * in order (unpack.c). Then an acknowledgement with the answers goes to the sender's lane; messages without
+ * in order (records.c). Then an acknowledgement with the answers goes to the sender's lane; messages without
  * answers that came from one lane in one pass get one acknowledgement together. Where receives complete in
  * any order, unordered.c does that.
  * Messages that the provider cannot take now wait in a list, in order; the senders' credits bound its length.
@@ -214,7 +214,7 @@ static bool take_next_message(struct hl_rx_sender *s, const struct hl_wire_head 
     if (holds &&
         (head->seq == s->applied + 1 || (head->seq > s->applied && hl_wire_hello_of(head) != NULL))) {
         s->applied = head->seq;
-        hl_rx_unpack(head, a);
+        hl_rx_apply_records(head, a);
         return true;
     }
     if (head->seq <= s->applied && holds) {
@@ -233,9 +233,9 @@ static void take_rx_message(const struct hl_wire_head *head, struct hl_rx_answer
     if (turn == HL_RX_OLD) {
         hl_rx_answers_drop(head->len, HL_RX_ANSWERS_OLD);
     } else if (turn == HL_RX_NEXT) {
-        hl_rx_unpack(head, a);
+        hl_rx_apply_records(head, a);
         while ((next = hl_rx_streams_next((int)head->from)) != NULL) {
-            hl_rx_unpack((const void *)next->bytes, a);
+            hl_rx_apply_records((const void *)next->bytes, a);
             free(next);
         }
     }

@@ -21,7 +21,7 @@ static bool run_in_turn(struct hl_rx_sender *s, const struct hl_wire_head *head)
         hl_rx_answers_anew(s, head);
     }
     s->applied = head->seq;
-    hl_rx_unpack(head, &a);
+    hl_rx_apply_records(head, &a);
     hl_rx_answers_send(
         s, out,
         (struct hl_wire_head){

@@ -138,7 +138,7 @@ static void network(const uint8_t *data, size_t size)
     if (hl_wire_check(head, len, hl_job.nonce, 1) == NULL && head->kind == HL_WIRE_DATA) {
         struct hl_rx_answers a = {.bytes = head->lane == HL_WIRE_RX ? NULL : out, .len = sizeof *head};
         aim_all(head);
-        hl_rx_unpack(head, &a);
+        hl_rx_apply_records(head, &a);
         if (a.len > hl_fab.eager) {
             abort();
         }

@@ -212,7 +212,7 @@ def who_cannot_be_reached_is_an_error():
 
 
 def who_was_given_up_is_told():
-    """Only the first host's ranks have lost patience when the cable is plugged in again."""
+    """Only the first host's ranks have given the others up when the cable is plugged in again."""
     with hosts.Hosts(2) as there:
         place = hosts.by_rank([there.at(1), there.at(2) + ["env", "HOTLANE_PEER_TIMEOUT=60"], there.at(1)])
         job = Job(3, place, [program("mpi/mpi_p2p_kill"), "receive", "cut"], "--keep-going", env=silent())

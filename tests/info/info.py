@@ -117,7 +117,7 @@ for given, shown in (("a/Gr\u00fc\u00dfe-\u2713-\U0001f600", None), ("\udcff\udc
 expect("--markdown --json", run("--markdown", "--json")[:2] == (2, "") and "not with --json" in run("--json", "--markdown")[2])
 code, text, error = run("--explain", "MPI_ERR_RMA_RANGE")
 expect("--explain of an error class", (code, error) == (0, "") and text.startswith("MPI_ERR_RMA_RANGE (48): target memory is not part of the window\n"))
-expect("--explain names calls and wrong ones", "MPI_Put," in text and "    MPI_Put: data behind the end of the window: displacement 7" in text)
+expect("--explain names calls and wrong ones", "MPI_Put," in text and "    MPI_Put: data behind the end of the window\n" in text)
 expect("--explain folds its lines", all(len(line) <= 100 for line in text.split("\n") if line.startswith("    MPI_") and ": " not in line))
 expect("--explain of an error class of tools", run("--explain", "MPI_T_ERR_INVALID_NAME")[1].startswith("MPI_T_ERR_INVALID_NAME (1011)\n"))
 code, text, error = run("--explain", "HOTLANE_CHAIN", HOTLANE_CHAIN="8K")

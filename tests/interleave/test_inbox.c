@@ -1,6 +1,7 @@
 /* Inboxes under every interleaving a seed can make: no command is left behind by an owner that leaves, every
- * message is matched once, and a claim over several inboxes is taken once. With -Dfaults=true the test also
- * sees what either half of leaving and delegating is for: without it some interleaving loses a command. */
+ * message is matched once, and a receive from any source over several inboxes is taken once. With
+ * -Dfaults=true the test also sees what either half of leaving and delegating is for: without it some
+ * interleaving loses a command. */
 #include "../unit/unit.h"
 
 #include "../unit/match_ranks.h"
@@ -73,7 +74,7 @@ START_TEST(any_source_over_one_inbox)
 }
 END_TEST
 
-START_TEST(a_claim_is_taken_once)
+START_TEST(a_wild_receive_is_taken_once)
 {
     for (uint64_t seed = 0; seed < SEEDS; seed++) {
         tell(seed, 4, true);
@@ -183,7 +184,7 @@ static Suite *inbox_suite(void)
     tcase_set_timeout(c, 100);
     tcase_add_test(c, no_command_is_left_behind);
     tcase_add_test(c, any_source_over_one_inbox);
-    tcase_add_test(c, a_claim_is_taken_once);
+    tcase_add_test(c, a_wild_receive_is_taken_once);
     tcase_add_test(c, no_owner_leaves_a_command_for_good);
     add_planted(c);
     suite_add_tcase(s, c);

@@ -28,7 +28,7 @@ sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import clean_env  # noqa: E402  pylint: disable=wrong-import-position
 
 LATE = 1.0  # seconds that an end may take longer than the launcher needs for a plain program
-PATIENCE = 6.0  # seconds for a launcher that does not end a job with a dead process at all
+LIMIT = 6.0  # seconds for a launcher that does not end a job with a dead process at all
 PER_RANK = 0.020  # seconds of start-up for each rank of a core
 BOTH = ({"HOTLANE_NEAR": "1"}, {"HOTLANE_NEAR": "0"})
 CARRIED = clean_env.OF_OTHERS + ("FI_",)  # a user's variables that are told of
@@ -162,7 +162,7 @@ def own_end(signal_number):
     job = L.start(3, "sh", "-c", 'test "${PMI_RANK:-${PMIX_RANK:-$SLURM_PROCID}}" = 1 && kill -' + str(signal_number) + " $$; "
                   "exec sleep 60")
     begin = time.monotonic()
-    while job.process.poll() is None and time.monotonic() - begin < PATIENCE:
+    while job.process.poll() is None and time.monotonic() - begin < LIMIT:
         time.sleep(0.01)
     took = time.monotonic() - begin
     if job.process.poll() is None:

@@ -251,7 +251,7 @@ def a_stopped_pe_is_said_as_such():
         if done.returncode:
             raise Skip(f"no compiler: {done.stderr.decode()[:200]}")
         job = Job("-n", 2, *sh(f'"{program}"; exit $?'), launcher=[oshrun, "--oversubscribe"], stderr=err)
-        until(lambda: stops.words(err).count("is stopped (a debugger, Ctrl-Z, a suspended job)") == 1, "the stop is said", stops.PATIENCE)
+        until(lambda: stops.words(err).count("is stopped (a debugger, Ctrl-Z, a suspended job)") == 1, "the stop is said", stops.LIMIT)
         line = stops.words(err).splitlines()[0]
         found = re.fullmatch(r"hotlane: PE 0 \(.*\): PE 1 \(pid (\d+)\) on this node is stopped .*", line)
         assert found, line
@@ -292,7 +292,7 @@ def a_rank_in_a_debugger_is_said_once():
         except Skip:
             job.end()
             raise
-        until(lambda: stops.words(err).count(f"rank 1 (pid {pid}) {stops.BY_PEERS}"), "it is said", stops.PATIENCE)
+        until(lambda: stops.words(err).count(f"rank 1 (pid {pid}) {stops.BY_PEERS}"), "it is said", stops.LIMIT)
         time.sleep(stops.NO_SECOND)
         release()
         same((job.end().code, stops.words(err).count("is stopped")), (0, 1))

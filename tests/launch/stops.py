@@ -8,7 +8,7 @@ from harness import same, state_of, until
 
 BY_PEERS = "on this node is stopped"
 BY_MPIEXEC = "is stopped by signal"
-PATIENCE = 60     # seconds for a line: a wait is long after one, the next look comes a second later
+LIMIT = 60     # seconds for a line: a wait is long after one, the next look comes a second later
 NO_SECOND = 2.5   # seconds in which another line would come
 
 
@@ -25,7 +25,7 @@ def play(start, program, line, ranks=3):
         for stop in (1, 2):
             pid = int(job.lines(1)[0].split()[-1])
             until(lambda p=pid: state_of(p) == "T", "rank 1 is stopped")
-            until(lambda n=stop: words(err).count(line) >= n, f"stop {stop} is said", PATIENCE)
+            until(lambda n=stop: words(err).count(line) >= n, f"stop {stop} is said", LIMIT)
             time.sleep(NO_SECOND)
             same((words(err).count("is stopped"), words(err).count(f"rank 1 (pid {pid}) {line}")), (stop, stop))
             os.kill(pid, signal.SIGCONT)

@@ -10,7 +10,8 @@ it is now; each `name` (file) on the map, in the history and in the glossary mus
 Each module has a page docs/design/NAME.md of at most 1,200 words, and each page a module (or a program of ours, below). The page
 names each source file of its folder; `file.c` on it is one of that folder, other files are named with theirs. Any other `word`,
 on the page of history, too, must stand somewhere in the sources, so that a page cannot speak of a function or constant that is
-gone. The map has at most 1,900 words and the glossary 25 entries. Each of these refusals is proved on a planted fault.
+gone. Each file in C or Python that these pages and docs/PROOFS.md name stands somewhere in the tree, but for those that the
+history speaks of. The map has at most 1,900 words and the glossary 25 entries. Each of these refusals is proved on a planted fault.
 """
 import os
 import re
@@ -25,6 +26,7 @@ WIDTH = 118
 FOLDER = "docs/design/"
 HISTORY = FOLDER + "HISTORY.md"
 GLOSSARY = "docs/GLOSSARY.md"
+PROOFS = "docs/PROOFS.md"
 PAGES = (PAGE, HISTORY, GLOSSARY)
 WORDS, WORDS_OF_HISTORY = 1200, 4000
 # The map is two printed pages, and our own words fit on one.
@@ -115,6 +117,16 @@ def page_of(name, home, text, words, exists):
     return wrong
 
 
+def files_named(text):
+    """Files in C or Python that a page names, marked as code or not, and that stand nowhere in the tree."""
+    names = set(text) | {os.path.basename(name) for name in text}
+    wrong = []
+    for page in sorted(n for n in text if (n.startswith(FOLDER) or n == PROOFS) and n != HISTORY):
+        wrong += [f"{page}: there is no file {file}" for file in re.findall(r"(?<![\w/.-])[\w.-]+(?:/[\w.-]+)*\.(?:c|h|py)\b", text[page])
+                  if file not in names and not any(n.endswith("/" + file) for n in names)]
+    return wrong
+
+
 def pages(root, table, text, words):
     """What is wrong with the pages of modules and programs, and with the history."""
     homes = {**table.homes, **PROGRAMS}
@@ -124,6 +136,7 @@ def pages(root, table, text, words):
     wrong = [w for name, home in homes.items() for w in page_of(name, home, text, words, exists)]
     names = {os.path.basename(n)[:-3] for n in text if os.path.dirname(n) + "/" == FOLDER and n.endswith(".md")}
     wrong += [f"{FOLDER}{n}.md: no module of lib/meson.build has this name" for n in sorted(names - set(homes) - {"MAP", "HISTORY"})]
+    wrong += files_named(text)
     history = text.get(HISTORY, "")
     if len(history.split()) > WORDS_OF_HISTORY:
         wrong.append(f"{HISTORY}: {len(history.split())} words, at most {WORDS_OF_HISTORY}")
@@ -151,6 +164,7 @@ def prove(root, table, text, words):
               ({page: f"{text[page]} `{gone}.c`"}, f"{gone}.c is not in {home}"),
               ({page: f"{text[page]} `lib/{gone}.c`"}, f"lib/{gone}.c does not exist"),
               ({page: f"{text[page]} `{gone}`"}, f"{gone} stands nowhere"), ({page: f"{text[page]} [a]({gone}.md)"}, "leads nowhere"),
+              ({PROOFS: f"{text[PROOFS]} {gone}.py"}, f"{PROOFS}: there is no file {gone}.py"),
               ({page: unnamed}, f"has no line for {home}/")]
     return [f"tests/lint/map.py: not said when planted: {said}" for plant, said in plants
             if not any(said in w for w in pages(root, table, {n: t for n, t in {**text, **plant}.items() if t is not None}, words))]

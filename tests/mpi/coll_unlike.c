@@ -168,5 +168,5 @@ int main(int argc, char **argv)
     int all;
     MPI_Allreduce(&reported, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     CHECK(all > 0, "no error at all");
-    return verdict("coll_unlike");
+    return finish_checks("coll_unlike");
 }

@@ -441,5 +441,5 @@ int main(int argc, char **argv)
     others_are_told_of_rank_0();
     nothing_stays_taken();
     small_things();
-    return verdict("mem_wish");
+    return finish_checks("mem_wish");
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""What the library says about memory, word by word: values that do not parse, old names, requests that were not fully met,
-refusals on one rank and on all. Texts that need a pool of a known size are looked at when root runs this.
+"""What the library says about memory: values that do not parse, old names, requests that were not fully met, refusals on
+one rank and on all. Lines are compared by the words that matter here, with ... for those that unit tests look at. Texts that need a pool of a known size are looked at when root runs this.
 
 usage: mem_words.py MPIEXEC MEM_ASK
 """
@@ -21,12 +21,9 @@ CLEAN["HOTLANE_CONF"] = ""
 POOLS = "/sys/kernel/mm/hugepages"
 POOL = POOLS + "/hugepages-2048kB/"
 M8 = str(8 << 20)
-PAGES = "4K|2M|4M|8M|16M|32M|64M|128M|256M|512M|1G, or that in bytes"
-KINDS = "SYS_DEFAULT|DDR|MCDRAM|HBM|FAST"
-POLICIES = "P|Preferred|M|Mandatory|I|Interleave|Interleaved"
+PAGES, KINDS, POLICIES = "4K|2M|...", "SYS_DEFAULT|DDR|...", "P|Preferred|..."
 ENDS = "; the job ends (MPI_ERRORS_ARE_FATAL)"
-NO_FAST = ("no fast memory found on this machine (1 node, no bandwidth data; if all of it is HBM set "
-           "HOTLANE_FASTMEM_NODES=all)")
+NO_FAST = "no fast memory found on this machine (1 node...HOTLANE_FASTMEM_NODES=all)"
 failures = cases = 0
 
 
@@ -38,17 +35,26 @@ def run(ranks, *words, **env):
     return done.returncode, sorted(done.stdout.splitlines()), sorted(line for line in lines if line.startswith("hotlane:"))
 
 
+def alike(got, wanted):
+    """Whether both are the same; ... in a wanted text stands for any words."""
+    if isinstance(wanted, str):
+        return isinstance(got, str) and re.fullmatch(".*".join(map(re.escape, wanted.split("..."))), got) is not None
+    if isinstance(wanted, (list, tuple)):
+        return type(got) is type(wanted) and len(got) == len(wanted) and all(map(alike, got, wanted))
+    return got == wanted
+
+
 def expect(what, got, wanted):
     global failures, cases
     cases += 1
-    if got != wanted:
+    if not alike(got, wanted):
         failures += 1
         print(f"FAILED: {what}\n  got    {got}\n  wanted {wanted}")
 
 
 def expect_any(what, got, wanted):
     """For a job that one rank ends: which of the ranks speak before is not known, but each line is one of `wanted`."""
-    expect(what, bool(got) and set(got) <= set(wanted) or got, True)
+    expect(what, bool(got) and all(any(alike(line, one) for one in wanted) for line in got) or got, True)
 
 
 def values_that_do_not_parse():
@@ -59,15 +65,14 @@ def values_that_do_not_parse():
         expect(f"{name}={value} ends the job", (code != 0, out), (True, []))
         expect_any(f"{name}={value}", lines, [wanted])
     code, out, lines = run(1, "alloc", M8, HOTLANE_FASTMEM_NODES="1-")
-    expect_any("a node list", lines, ["hotlane: MPI_Init: HOTLANE_FASTMEM_NODES=1-: expected node numbers as in 8-15 or 1,3, or "
-                                      "all; the job ends"])
+    expect_any("a node list", lines, ["hotlane: MPI_Init: HOTLANE_FASTMEM_NODES=1-: expected node numbers...; the job ends"])
 
 
 def names():
     code, out, lines = run(2, "alloc", "100", MPICH_ALLOC_MEM_HUGE_PAGES="1", MPICH_ALLOC_MEM_PG_SZ="4K")
     expect("an old name", (code, out, lines),
            (0, ["rank 0: done", "rank 1: done"], ["hotlane: rank 0: MPICH_ALLOC_MEM_HUGE_PAGES is an old name: "
-                                                  "MPICH_ALLOC_MEM_PG_SZ=4K is set too and wins"]))
+                                                  "MPICH_ALLOC_MEM_PG_SZ=4K ...wins"]))
     others = {"MPICH_ASYNC_PROGRESS": "1", "MPICH_RMA_SCALABLE": "2"}
     expect("others' variables", run(2, "alloc", "100", HOTLANE_ENV_NOTICE="0", **others)[2], [])
 
@@ -94,8 +99,7 @@ def nothing_asked():
 
 def base_pages():
     code, out, lines = run(2, "window", M8, MPICH_ALLOC_MEM_AFFINITY="ddr", MPICH_ALLOC_MEM_POLICY="M")
-    wanted = ("hotlane: rank 0: MPI_Win_allocate 8M: asked DDR 4K M; got 4K pages, node0 8M, aligned ; policy M is not applied to "
-              "base pages")
+    wanted = "hotlane: rank 0: MPI_Win_allocate 8M: asked DDR 4K M; got 4K pages, node0 8M, aligned ; policy M is not applied..."
     expect("M by variable and base pages", (code, out, [re.sub(r"aligned \d+[KMG]", "aligned ", text) for text in lines]),
            (0, ["rank 0: 4K DDR P", "rank 1: 4K DDR P"], [wanted]))
     expect("M by key and base pages", run(2, "window", M8, "hotlane_mem_kind=ddr", "hotlane_mem_policy=M"),
@@ -158,8 +162,7 @@ def pool(pages):
 
 
 def an_empty_pool():
-    why = ("4 x 2M pages on any node: 0 free of 0, overcommit 0. Reserve: echo 4 > "
-           "/sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages")
+    why = "4 x 2M pages on any node: 0 free of 0,...echo 4 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages"
     code, out, lines = run(2, "alloc", M8, MPICH_ALLOC_MEM_PG_SZ="4M")
     lines = [re.sub(r"aligned \d+[KMG]|\(\d+ % joined to huge ones\), |node0 8M, ", "", text) for text in lines]
     expect("P: one line", (code, out, lines), (0, ["rank 0: done", "rank 1: done"], [

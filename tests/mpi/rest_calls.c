@@ -227,5 +227,5 @@ int main(int argc, char **argv)
     groups();
     types();
     modes();
-    return verdict("rest_calls");
+    return finish_checks("rest_calls");
 }

@@ -1,4 +1,4 @@
-/* What the programs of one-sided communication share: counted checks, one verdict for all ranks. */
+/* What the programs of one-sided communication share: counted checks, one result for all ranks. */
 #ifndef RMA_H
 #define RMA_H
 
@@ -22,7 +22,7 @@ static int me, ranks;
     } while (0)
 
 /* Sum over all ranks decides; returns the exit code. */
-static inline int verdict(const char *name)
+static inline int finish_checks(const char *name)
 {
     int all[2], mine[2] = {rma_failures, rma_checks};
     MPI_Allreduce(mine, all, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);

@@ -165,5 +165,5 @@ int main(int argc, char **argv)
     }
     MPI_Win_unlock_all(win);
     MPI_Win_free(&win);
-    return verdict("rma_acc");
+    return finish_checks("rma_acc");
 }

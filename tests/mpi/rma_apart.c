@@ -27,5 +27,5 @@ int main(int argc, char **argv)
     }
     free(wins);
     free(bases);
-    return verdict("rma_apart");
+    return finish_checks("rma_apart");
 }

@@ -119,5 +119,5 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_unlock_all(win);
     MPI_Win_free(&win);
-    return verdict("rma_behind");
+    return finish_checks("rma_behind");
 }

@@ -353,5 +353,5 @@ int main(int argc, char **argv)
     if (one_node) {
         shared();
     }
-    return verdict("rma_calls");
+    return finish_checks("rma_calls");
 }

@@ -524,5 +524,5 @@ int main(int argc, char **argv)
     MPI_Win_free(&win);
     free(model);
     free(node_of);
-    return verdict("rma_conflict");
+    return finish_checks("rma_conflict");
 }

@@ -509,5 +509,5 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     detach_all();
     MPI_Win_free(&win);
-    return verdict("rma_dynamic");
+    return finish_checks("rma_dynamic");
 }

@@ -198,5 +198,5 @@ int main(int argc, char **argv)
     for (int k = 0; k < WINDOWS; k++) {
         MPI_Win_free(&wins[k]);
     }
-    return verdict("rma_fork");
+    return finish_checks("rma_fork");
 }

@@ -238,5 +238,5 @@ int main(int argc, char **argv)
         free(mine);
         free(got);
     }
-    return verdict("rma_layouts");
+    return finish_checks("rma_layouts");
 }

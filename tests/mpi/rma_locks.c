@@ -106,5 +106,5 @@ int main(int argc, char **argv)
     take_turns(1);
     take_turns(ranks - 1);
     MPI_Win_free(&win);
-    return verdict("rma_locks");
+    return finish_checks("rma_locks");
 }

@@ -204,5 +204,5 @@ int main(int argc, char **argv)
         many_windows(argc > 1 ? atoi(argv[1]) : 200, turn);
     }
     many_requests(argc > 2 ? atoi(argv[2]) : 20000);
-    return verdict("rma_many");
+    return finish_checks("rma_many");
 }

@@ -510,7 +510,7 @@ static int large(void)
     MPI_Win_free(&win);
     free(mine);
     MPI_Type_free(&nothing);
-    return verdict("rma_objects large");
+    return finish_checks("rma_objects large");
 }
 
 static int node_is_one(void)
@@ -547,5 +547,5 @@ int main(int argc, char **argv)
     same_memory();
     addresses();
     fences();
-    return verdict("rma_objects");
+    return finish_checks("rma_objects");
 }

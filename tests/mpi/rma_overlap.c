@@ -195,5 +195,5 @@ int main(int argc, char **argv)
         }
     }
     free(addresses);
-    return verdict("rma_overlap");
+    return finish_checks("rma_overlap");
 }

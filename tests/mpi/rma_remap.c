@@ -191,5 +191,5 @@ int main(int argc, char **argv)
         sender(way, turns / WAYS / 4);
         owner(way, turns / WAYS / 20);
     }
-    return verdict("rma_remap");
+    return finish_checks("rma_remap");
 }

@@ -146,5 +146,5 @@ int main(int argc, char **argv)
         CHECK(bytes < 1000000 || met > 0, "large puts are under way for long");
     }
     free(out);
-    return verdict("rma_stale");
+    return finish_checks("rma_stale");
 }

@@ -361,5 +361,5 @@ int main(int argc, char **argv)
     hints();
     child();
     storm(argc > 1 ? atoi(argv[1]) : 200);
-    return verdict("rma_symmetric");
+    return finish_checks("rma_symmetric");
 }

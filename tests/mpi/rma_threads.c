@@ -56,5 +56,5 @@ int main(int argc, char **argv)
     MPI_Reduce(&base[0], &total, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     CHECK(me != 0 || total == 2L * ROUNDS * threads * ranks, "counters %ld", total);
     MPI_Win_free(&win);
-    return verdict("rma_threads");
+    return finish_checks("rma_threads");
 }

@@ -121,5 +121,5 @@ int main(int argc, char **argv)
         MPI_Type_free(&all[i]);
     }
     MPI_Win_free(&win);
-    return verdict("rma_types");
+    return finish_checks("rma_types");
 }

@@ -294,5 +294,5 @@ int main(int argc, char **argv)
         destroy((enum kind)kind);
     }
     beside();
-    return verdict("rma_unlike");
+    return finish_checks("rma_unlike");
 }

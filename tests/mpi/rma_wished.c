@@ -161,5 +161,5 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof wishes / sizeof wishes[0]; i++) {
         try_wish(n, wishes[i]);
     }
-    return verdict("rma_wished");
+    return finish_checks("rma_wished");
 }

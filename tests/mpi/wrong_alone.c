@@ -187,5 +187,5 @@ int main(int argc, char **argv)
         nowhere();
         create_apart();
     }
-    return verdict("wrong_alone");
+    return finish_checks("wrong_alone");
 }

@@ -36,7 +36,7 @@ static void put_and_flush(uint64_t value)
 
 /* The peer does not answer the ping: nobody waits for that, no flush either, and the borrower goes to its own lane all the
  * same when the helper has given up. */
-START_TEST(guests_and_flushes_do_not_wait_for_a_lane_that_comes)
+START_TEST(borrowers_and_flushes_do_not_wait_for_a_lane_that_opens)
 {
     chain = 0;
     start_with_closed_lane();
@@ -73,7 +73,7 @@ static void *visit(void *unused)
     return unused;
 }
 
-START_TEST(guests_go_home_when_their_lane_is_there)
+START_TEST(borrowers_go_to_their_own_lane_when_it_is_open)
 {
     chain = _i == 0 ? 0 : UINT64_MAX;
     start_with_closed_lane();
@@ -141,7 +141,7 @@ START_TEST(a_ping_that_does_not_end_keeps_none_to_others_back) HL_NO_TSA
 END_TEST
 
 /* The lane that comes belongs to somebody by then: the borrower goes on borrowing. */
-START_TEST(guests_stay_away_from_an_owned_home)
+START_TEST(borrowers_stay_away_from_a_lane_with_an_owner)
 {
     start_with_closed_lane();
     put_and_flush(1);
@@ -214,11 +214,11 @@ START_TEST(who_was_stopped_blames_nobody) HL_NO_TSA
 }
 END_TEST
 
-static void add_warm(TCase *t)
+static void add_open_async(TCase *t)
 {
-    tcase_add_test(t, guests_and_flushes_do_not_wait_for_a_lane_that_comes);
-    tcase_add_loop_test(t, guests_go_home_when_their_lane_is_there, 0, 2);
-    tcase_add_test(t, guests_stay_away_from_an_owned_home);
+    tcase_add_test(t, borrowers_and_flushes_do_not_wait_for_a_lane_that_opens);
+    tcase_add_loop_test(t, borrowers_go_to_their_own_lane_when_it_is_open, 0, 2);
+    tcase_add_test(t, borrowers_stay_away_from_a_lane_with_an_owner);
     tcase_add_test(t, what_is_expected_is_connected);
     tcase_add_test(t, a_ping_that_does_not_end_keeps_none_to_others_back);
     tcase_add_test(t, who_was_stopped_blames_nobody);

@@ -317,7 +317,7 @@ START_TEST(what_a_ports_owner_may_handle_is_left_to_him)
     hl_recv_body(asked)->fetch = (struct hl_fetch){.from = ~1};
     ck_assert(hl_name_give(&m.names, asked, &name));
     ck_assert_uint_ne(hl_send_body(sent)->cookie % 2, name % 2);
-    hl_a32_store_relaxed(&rank_1_died, 1); /* relaxed: as above */
+    hl_a32_store_relaxed(&rank_1_died, 1); /* relaxed: as said */
     hl_deaths_note(&m);
     ck_assert(hl_port_own(&port[hl_send_body(sent)->cookie % 2], false));
     while (!hl_req_is_done(asked)) {

@@ -581,7 +581,7 @@ static Suite *make_suite(void)
     add_lost(t);
     add_nested(t);
     add_own(t);
-    add_warm(t);
+    add_open_async(t);
     tcase_add_test(t, flush_waits_for_no_later_operation);
     tcase_add_loop_test(t, messages_are_answered_each_to_its_own, 0, 4);
     tcase_add_test(t, operations_to_a_dead_rank_end_and_their_places_come_back);

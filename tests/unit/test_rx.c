@@ -147,7 +147,7 @@ static void run_and_compare(void)
     memcpy(c.message, &head, sizeof head);
     ck_assert_ptr_null(hl_wire_check(c.message, c.len, NONCE, 2));
     struct hl_rx_answers a = {.bytes = out, .len = sizeof head};
-    hl_rx_unpack((const void *)c.message, &a);
+    hl_rx_apply_records((const void *)c.message, &a);
     ck_assert_int_eq(memcmp(c.expected, c.guarded + GUARD, sizeof c.expected), 0);
     for (int i = 0; i < GUARD; i++) {
         ck_assert_uint_eq(c.guarded[i], UINT64_C(0xabababababababab));
@@ -281,7 +281,7 @@ START_TEST(damaged_chains_stay_within_their_region)
         }
         _Alignas(8) uint8_t out[MODEL_EAGER];
         struct hl_rx_answers a = {.bytes = out, .len = sizeof head};
-        hl_rx_unpack((const void *)c.message, &a);
+        hl_rx_apply_records((const void *)c.message, &a);
         for (int g = 0; g < GUARD; g++) {
             ck_assert_uint_eq(c.guarded[g], UINT64_C(0xabababababababab));
             ck_assert_uint_eq(c.guarded[GUARD + WORDS + g], UINT64_C(0xabababababababab));

@@ -32,7 +32,7 @@ static inline double unit_resident(void)
 }
 
 /* Seconds after which a case hangs, where its suite does not say. Check's own 4 are few beside other work. */
-static inline void unit_patience(void)
+static inline void unit_set_time_limits(void)
 {
     setenv("CK_DEFAULT_TIMEOUT", "60", 0);
     setenv("CK_TIMEOUT_MULTIPLIER", SANITIZED ? "3" : "1", 0);
@@ -42,7 +42,7 @@ static inline void unit_patience(void)
 #define UNIT_MAIN(make_suite)                                                                                \
     int main(void)                                                                                           \
     {                                                                                                        \
-        unit_patience();                                                                                     \
+        unit_set_time_limits();                                                                              \
         SRunner *runner = srunner_create(make_suite());                                                      \
         srunner_run_all(runner, CK_NORMAL);                                                                  \
         int failed = srunner_ntests_failed(runner);                                                          \

@@ -35,7 +35,7 @@ static void print_error(const struct info_error *e)
         print_folded(e->calls);
     }
     if (e->cases[0] != '\0') {
-        printf("  examples, with the library's words:\n");
+        printf("  wrong calls that give it:\n");
     }
     for (const char *line = e->cases; *line != '\0';) {
         size_t len = strcspn(line, "\n");

@@ -7,8 +7,7 @@ struct info_error {
     int number;
     const char *words; /* text of MPI_Error_string; "": none, as no error handler sees the class */
     const char *calls; /* calls whose manual pages name the class, between commas; "": none */
-    const char
-        *cases; /* a line for each wrong call of docs/MISUSE.md: call, what is wrong, the library's text */
+    const char *cases; /* a line for each wrong call of docs/MISUSE.md: call, what is wrong */
 };
 
 extern const struct info_error info_errors[];

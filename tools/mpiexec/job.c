@@ -209,17 +209,17 @@ static bool is_rank(pid_t pid)
     return false;
 }
 
-/* Takes the zombie of a process that a rank has left behind: the launcher, a subreaper, is its parent. */
-static void bury(pid_t pid)
+/* Reaps the zombie of a process that a rank has left behind: the launcher, a subreaper, is its parent. */
+static void reap_stray(pid_t pid)
 {
     if (pid > 0 && !is_rank(pid) && !hl_mx_guard_is(pid)) {
         waitpid(pid, NULL, WNOHANG);
     }
 }
 
-/* Takes all such zombies. The kernel lists children in the order of their start, so each rank is found
+/* Reaps all such zombies. The kernel lists children in the order of their start, so each rank is found
  * without a search. Few kernels lack the list: with them it stays at the child that a signal names. */
-static void bury_all(void)
+static void reap_strays(void)
 {
     FILE *f = fopen("/proc/thread-self/children", "re");
     int pid, next = 0;
@@ -227,7 +227,7 @@ static void bury_all(void)
         if (next < hl_mx.size && hl_mx.rank[next].pid == pid) {
             next++;
         } else {
-            bury(pid);
+            reap_stray(pid);
         }
     }
     if (f) {
@@ -247,7 +247,7 @@ static void look_at_children(void)
     look.due = false;
     hl_mx_guard_look();
     look_for_dead();
-    bury_all();
+    reap_strays();
     look.at = hl_mx_now_ms() + hl_mx.size / HL_MX_LOOK_RANKS;
 }
 
@@ -313,7 +313,7 @@ static void take_signals(void)
     while (read(hl_mx.signals, &si, sizeof si) == (ssize_t)sizeof si) {
         if (si.ssi_signo == SIGCHLD) {
             look.due = true;
-            bury((pid_t)si.ssi_pid);
+            reap_stray((pid_t)si.ssi_pid);
         } else {
             user_signal(&si);
         }

@@ -5,8 +5,7 @@ import re
 
 # What docs/MISUSE.md has no row of, as it takes another build.
 OF_OTHER_BUILDS = {
-    "MPI_ERR_RMA_CONFLICT": ["MPI_Put, in builds with -Dchecked_mode=true: bytes that another rank of the node has put: a put of bytes 12 to 19 of "
-                             "target 1 by rank 1 meets a put of bytes 16 to 23 by rank 0, which no call has completed yet"],
+    "MPI_ERR_RMA_CONFLICT": ["MPI_Put, in builds with -Dchecked_mode=true: bytes that another rank of the node has put, and no call has completed yet"],
 }
 
 
@@ -26,8 +25,7 @@ def table(maker, made):
              "const struct info_error info_errors[] = {"]
     for error, number in numbers(maker.root).items():
         calls = [page.names[0] for page in made if error in page.errors]
-        cases = [f"{row.call}: {row.what}: {row.message.removeprefix(maker.words.get(error, '') + ': ')}"
-                 for row in maker.rows if row.error == error] + OF_OTHER_BUILDS.get(error, [])
+        cases = [f"{row.call}: {row.what}" for row in maker.rows if row.error == error] + OF_OTHER_BUILDS.get(error, [])
         lines.append(f"    {{{quoted(error)}, {number}, {quoted(maker.words.get(error, ''))},")
         lines.append(f"     {quoted(', '.join(calls))},")
         lines.append("     " + ("\n     ".join(quoted(case + "\n").replace("\n", "\\n") for case in cases) if cases else '""') + "},")

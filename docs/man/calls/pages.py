@@ -12,7 +12,7 @@ import emit_f08  # noqa: E402
 import table  # noqa: E402
 
 Described = collections.namedtuple("Described", "name direction text error")
-Row = collections.namedtuple("Row", "call what error message")
+Row = collections.namedtuple("Row", "call what error")
 OF_CHOICE = {"type", "pack", "address", "whole"}
 
 
@@ -33,12 +33,8 @@ def misuse(root):
     with open(os.path.join(root, "docs", "MISUSE.md"), encoding="utf-8") as page:
         for line in page:
             cells = [c.strip() for c in line.strip().strip("|").split(" | ")]
-            if len(cells) == 4 and cells[1].startswith("MPI"):
-                rows.append(Row(cells[1], cells[0], cells[2], re.sub(r"\w+ by rank 0( on \w+ misuse)?: ", "", cells[3])))
-            elif len(cells) == 2 and cells[1].startswith("hotlane: "):
-                found = re.match(r"hotlane: (?:PE 0: )?(shmem\w*|sh\w+): (.*)", cells[1])
-                if found:
-                    rows.append(Row(found[1], cells[0], "", found[2]))
+            if len(cells) in (2, 3) and re.match(r"MPI|shmem_", cells[1]):
+                rows.append(Row(cells[1], cells[0], cells[2] if len(cells) == 3 else ""))
     return rows
 
 
@@ -201,9 +197,7 @@ class Maker:
         calls = set(page.names) | {n for r in chain for n in r.keys.get("misuse", "").split()}
         for row in self.rows:
             if row.call in calls:
-                own = row.call in page.names
-                message = row.message.removeprefix(self.words.get(row.error, "") + ": ")
-                text = row.what[:1].upper() + row.what[1:] + (f": \"{message}\"" if own else "") + "."
+                text = row.what[:1].upper() + row.what[1:] + "."
                 if text not in said.setdefault(row.error, []):
                     said[row.error].append(text)
         page.errors = said

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { WRITES, READS, ATOMICS, MESSAGES, CHAINS, CMAS, TRAYS, LOCKS, COUNTERS };
+enum { WRITES, READS, ATOMICS, MESSAGES, CHAINS, CMAS, RPC_SLOTS, LOCKS, COUNTERS };
 static const char *const counters[COUNTERS] = {"writes",  "reads",      "atomics", "messages",
                                                "chained", "cma_copies", "trays",   "near_locks"};
 static long long before[COUNTERS];
@@ -55,7 +55,7 @@ enum way cover_after(enum way reach)
     if (reach == DIRECT || network > 0) {
         return far_way(now);
     }
-    return now[CMAS] + now[TRAYS] > 0 ? CMA : now[LOCKS] > 0 ? LOCKED : reach;
+    return now[CMAS] + now[RPC_SLOTS] > 0 ? CMA : now[LOCKS] > 0 ? LOCKED : reach;
 }
 
 static void count_side(int side, const struct layout *l)

@@ -212,19 +212,19 @@ static bool draw_target(struct draft *d)
 
 /* ---- conflicts ---- */
 
-enum verdict { FINE, AFTER_MINE, NEVER };
+enum conflict { FINE, AFTER_MINE, NEVER };
 
 /* Of two that must not meet: the step before can be completed first when it is mine and on the same window.
  */
-static enum verdict ended_first(const struct draft *d, const struct touch *t, bool mine)
+static enum conflict ended_first(const struct draft *d, const struct touch *t, bool mine)
 {
     return mine && t->win == d->s->win ? AFTER_MINE : NEVER;
 }
 
-static enum verdict judge_update(struct draft *d, const struct touch *t, bool mine)
+static enum conflict judge_update(struct draft *d, const struct touch *t, bool mine)
 {
     struct step *s = d->s;
-    enum verdict bad = ended_first(d, t, mine);
+    enum conflict bad = ended_first(d, t, mine);
     enum op op = s->guarded ? GUARDED : s->op;
     bool same = t->op == (int8_t)op || t->op == NO_OP || op == NO_OP;
 
@@ -245,7 +245,7 @@ static enum verdict judge_update(struct draft *d, const struct touch *t, bool mi
     return FINE;
 }
 
-static enum verdict judge_byte(struct draft *d, const struct touch *t, enum touched how)
+static enum conflict judge_byte(struct draft *d, const struct touch *t, enum touched how)
 {
     if (t->how == FREE) {
         return FINE;
@@ -274,14 +274,14 @@ static int covered(const struct draft *d, int i)
     return d->region->basic != NULL ? b->extent : b->end;
 }
 
-static enum verdict judge(struct draft *d)
+static enum conflict judge(struct draft *d)
 {
-    enum verdict worst = FINE;
+    enum conflict worst = FINE;
     const struct step *s = d->s;
     for (int i = 0; i < s->to.n && worst != NEVER; i++) {
         const struct touch *t = &d->m->touch[s->position + s->to.at[i]];
         for (int b = 0; b < covered(d, i); b++) {
-            enum verdict v = judge_byte(d, &t[b], how_of(s));
+            enum conflict v = judge_byte(d, &t[b], how_of(s));
             worst = v > worst ? v : worst;
         }
     }
@@ -481,7 +481,7 @@ static bool try_step(struct draft *d)
         return false;
     }
     d->exact = s->guarded ? false : fetches(s->call) && !hot.on;
-    enum verdict v = judge(d);
+    enum conflict v = judge(d);
     if (v == NEVER || (v == AFTER_MINE && !is_passive(s->epoch))) {
         return false;
     }

@@ -174,7 +174,7 @@ static int run_long(const struct hl_wire_head *head, const struct hl_wire_rec *r
     return rec->op == HL_WIRE_SIGNAL ? put_signal(rec) : hl_rx_run(&msg);
 }
 
-void hl_rx_unpack(const struct hl_wire_head *head, struct hl_rx_answers *a)
+void hl_rx_apply_records(const struct hl_wire_head *head, struct hl_rx_answers *a)
 {
     const uint8_t *at = hl_wire_body(head);
     struct hl_mr_found found = {0};
