@@ -1,7 +1,7 @@
 /* Threads that are still in calls when the library ends. The standards forbid that (MPI 4.1, 11.6.2), since
  * nothing would ever end their waits. So who ends the library asks first, and threads that wait tell their
  * calls when they are about to sleep. One that has begun to wait only after that finds the end out itself. */
-#include "inner.h"
+#include "prog_internal.h"
 
 #include "hang.h"
 #include "job.h"
