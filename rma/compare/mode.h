@@ -15,7 +15,6 @@
 
 #include "conf.h"
 #include "cs.h"
-#include "rx.h"
 
 enum hl_mode { HL_MODE_HOT, HL_MODE_GLOBAL, HL_MODE_ENQUEUE }; /* in the order of the words in conf/vars.h */
 
@@ -43,16 +42,21 @@ HL_INLINE bool hl_mode_defers(const struct hl_win *w)
     return w->detour && hl_conf.rma_mode == HL_MODE_ENQUEUE;
 }
 
+/* Is the window one that the library is compared with? */
+HL_INLINE bool hl_mode_is_detour(void)
+{
+    return hl_conf.rma_mode != HL_MODE_HOT || hl_cs_has_locks();
+}
+
 HL_INLINE bool hl_mode_is_global(const struct hl_win *w)
 {
     return w != NULL && w->detour && (hl_conf.rma_mode == HL_MODE_GLOBAL || hl_cs_mode == HL_CS_GLOBAL);
 }
 
-/* Called around every call on a window that is not a job: takes the process's lock where the mode has one.
- * Such calls order accesses (see hl_rx_order). */
+/* Called around every call on a window that is not a job: take and leave the process's lock where the mode
+ * has one. */
 HL_INLINE void hl_mode_enter(const struct hl_win *w)
 {
-    hl_handover_give(&hl_rx_order);
     if (HL_UNLIKELY(hl_mode_is_global(w))) {
         hl_cs_enter_process(HL_CS_window);
     }
@@ -63,32 +67,6 @@ HL_INLINE void hl_mode_leave(const struct hl_win *w)
     if (HL_UNLIKELY(hl_mode_is_global(w))) {
         hl_cs_leave_process();
     }
-    hl_handover_take(&hl_rx_order);
 }
-
-/* hl_mode_begin returns the window of a user's call (NULL for a bad handle) and enters; hl_mode_end leaves
- * and returns MPI's code for rc. */
-HL_INLINE struct hl_win *hl_mode_begin(MPI_Win win)
-{
-    struct hl_win *w = hl_win_of(win);
-    hl_mode_enter(w);
-    return w;
-}
-
-HL_INLINE int hl_mode_end(const struct hl_win *w, MPI_Win win, const char *func, int rc)
-{
-    hl_mode_leave(w);
-    return hl_win_end(win, func, rc);
-}
-
-/* A row that makes a call on epochs: `what`, 0 or HL_ERR_*, sees the window as `w`. */
-#define HL_CALL_EPOCH(name, params, what)                                                                    \
-    HL_API(name);                                                                                            \
-    int P##name params                                                                                       \
-    {                                                                                                        \
-        struct hl_win *w = hl_mode_begin(win);                                                               \
-        int rc = w == NULL ? hl_win_bad() : (what);                                                          \
-        return hl_mode_end(w, win, #name, rc);                                                               \
-    }
 
 #endif
