@@ -10,12 +10,16 @@
 HL_INLINE void hl_win_enter(const struct hl_win *w)
 {
     hl_handover_give(&hl_rx_order);
-    hl_mode_enter(w);
+    if (HL_UNLIKELY(hl_mode_is_global(w))) {
+        hl_cs_enter_process(HL_CS_window);
+    }
 }
 
 HL_INLINE void hl_win_leave(const struct hl_win *w)
 {
-    hl_mode_leave(w);
+    if (HL_UNLIKELY(hl_mode_is_global(w))) {
+        hl_cs_leave_process();
+    }
     hl_handover_take(&hl_rx_order);
 }
 

@@ -48,25 +48,10 @@ HL_INLINE bool hl_mode_is_detour(void)
     return hl_conf.rma_mode != HL_MODE_HOT || hl_cs_has_locks();
 }
 
+/* Does every call on the window take the process's lock (win_call.h)? */
 HL_INLINE bool hl_mode_is_global(const struct hl_win *w)
 {
     return w != NULL && w->detour && (hl_conf.rma_mode == HL_MODE_GLOBAL || hl_cs_mode == HL_CS_GLOBAL);
-}
-
-/* Called around every call on a window that is not a job: take and leave the process's lock where the mode
- * has one. */
-HL_INLINE void hl_mode_enter(const struct hl_win *w)
-{
-    if (HL_UNLIKELY(hl_mode_is_global(w))) {
-        hl_cs_enter_process(HL_CS_window);
-    }
-}
-
-HL_INLINE void hl_mode_leave(const struct hl_win *w)
-{
-    if (HL_UNLIKELY(hl_mode_is_global(w))) {
-        hl_cs_leave_process();
-    }
 }
 
 #endif
