@@ -1,5 +1,5 @@
 /* Active target by fence. */
-#include "mode.h"
+#include "win_call.h"
 
 #include "api.h"
 #include "coll.h"

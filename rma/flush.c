@@ -86,10 +86,10 @@ HL_INLINE int flush_targets(struct hl_win *w, int target, enum hl_lane_scope sco
     int dead, rc = 0;
     hl_conflict_forget(w, target, scope == HL_LOCAL);
     if (hl_flush_begin(w, target, &dead)) {
-        hl_mode_enter(w);
+        hl_win_enter(w);
         hl_lane_flush(target < 0 ? -1 : hl_win_world(w, target), scope);
         rc = hl_flush_take_errors(w, target);
-        hl_mode_leave(w);
+        hl_win_leave(w);
     }
     hl_flush_mapped(w, scope);
     return rc != 0 ? rc : dead;

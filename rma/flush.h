@@ -2,7 +2,7 @@
 #ifndef HL_FLUSH_H
 #define HL_FLUSH_H
 
-#include "mode.h"
+#include "win_call.h"
 
 /* Checks a flush of `target`, and one of all targets. `w` may be NULL. HL_ERR_WIN, HL_ERR_RANK,
  * HL_ERR_RMA_SYNC. */

@@ -175,7 +175,7 @@ static HL_NOINLINE int start_iflush(struct hl_win *w, int target, const struct i
         return end_iflush_at_once(w, target, call, dead, out);
     }
     struct hl_lane_goals *goals;
-    hl_mode_enter(w);
+    hl_win_enter(w);
     int rc = hl_lane_goals_make(NULL, target < 0 ? -1 : hl_win_world(w, target), call->scope, &goals);
     if (rc == 0 && goals != NULL) {
         rc = launch_iflush(w, target, call, goals, dead, out);
@@ -183,7 +183,7 @@ static HL_NOINLINE int start_iflush(struct hl_win *w, int target, const struct i
         int failed = hl_flush_take_errors(w, target);
         rc = end_iflush_at_once(w, target, call, failed != 0 ? failed : dead, out);
     }
-    hl_mode_leave(w);
+    hl_win_leave(w);
     return rc;
 }
 

@@ -1,5 +1,5 @@
 /* Passive target: lock, unlock, lock_all, unlock_all. */
-#include "mode.h"
+#include "win_call.h"
 
 #include "api.h"
 #include "err.h"

@@ -1,6 +1,6 @@
 /* Put with notification: the data, then a flag in the same target's window that announces them; waiting for
  * flags. */
-#include "mode.h"
+#include "win_call.h"
 
 #include <hotlane.h>
 #include <stdlib.h>
@@ -174,9 +174,9 @@ static int put_notify(struct notify_call *n)
         hl_win_follow_acc(m->win, m->target);
     }
     /* It is not queued where operations are queued (enqueue): it has no order with others. */
-    hl_mode_enter(m->win);
+    hl_win_enter(m->win);
     rc = deliver(n);
-    hl_mode_leave(m->win);
+    hl_win_leave(m->win);
     return rc;
 }
 

@@ -13,7 +13,7 @@
  *
  * An origin that cannot keep its part (a member has died, an operation failed) sends COMPLETE all the same,
  * marked as failed, so that the targets' wait ends with an error instead of never. */
-#include "mode.h"
+#include "win_call.h"
 
 #include <stdlib.h>
 

@@ -109,7 +109,7 @@ static int prepare_win(struct hl_win *w, const struct make_call *c, const struct
     w->bytes = (uint64_t)c->size;
     w->unit = c->unit > INT32_MAX ? INT32_MAX : (int)c->unit;
     w->flavor = c->flavor;
-    w->detour = hl_conf.rma_mode != HL_MODE_HOT || hl_cs_has_locks();
+    w->detour = hl_mode_is_detour();
     w->section = (struct hl_mutex){PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP};
     rc = rc != 0 ? rc : hl_epoch_init(&w->epoch);
     rc = rc != 0 ? rc : hl_pairs_make(hl_job.node_size, &w->pairs);

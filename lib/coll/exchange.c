@@ -1,5 +1,5 @@
 /* The engine of exchanges: posts, takes and waits, for each peer. */
-#include "exchange_inner.h"
+#include "exchange_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

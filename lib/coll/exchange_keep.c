@@ -1,5 +1,5 @@
 /* Exchanges that outlive their call: the copies of its arguments that they keep. */
-#include "exchange_inner.h"
+#include "exchange_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* Variables of other libraries that are set: their rows of the table, and the line about them. */
 #include "carried.h"
 
-#include "inside.h"
+#include "conf_internal.h"
 #include "util.h"
 
 #include <stdio.h>

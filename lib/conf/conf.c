@@ -1,9 +1,9 @@
 /* The table of variables and where their values come from. */
 #include "conf.h"
 
+#include "conf_internal.h"
 #include "err.h"
 #include "fault.h"
-#include "inside.h"
 #include "lock.h"
 #include "util.h"
 

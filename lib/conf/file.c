@@ -1,5 +1,5 @@
 /* Files of settings: where they are, and how their lines are read. */
-#include "inside.h"
+#include "conf_internal.h"
 
 #include "err.h"
 #include "hl_build.h"

@@ -1,5 +1,5 @@
 /* Unknown names that look like ours: a setting without effect is a trap, so each gets a line. */
-#include "inside.h"
+#include "conf_internal.h"
 
 #include "log.h"
 #include "util.h"

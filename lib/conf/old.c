@@ -1,5 +1,5 @@
 /* Old names of settings, and variables that set another variable where that has no value. */
-#include "inside.h"
+#include "conf_internal.h"
 
 #include <string.h>
 #include <strings.h>

@@ -1,8 +1,8 @@
 /* Strict parsers: a value is taken whole or refused with what would have been allowed. */
 #include "conf.h"
 
+#include "conf_internal.h"
 #include "err.h"
-#include "inside.h"
 #include "part.h"
 
 #include <ctype.h>

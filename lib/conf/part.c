@@ -1,8 +1,8 @@
 /* Symmetric partitions: 254 names that are one row of the table, and the grammar of their values. */
 #include "part.h"
 
+#include "conf_internal.h"
 #include "err.h"
-#include "inside.h"
 
 #include <ctype.h>
 #include <stdio.h>

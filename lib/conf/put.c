@@ -1,8 +1,8 @@
 /* Values that the program itself gives, after files and environment. */
 #include "conf.h"
 
+#include "conf_internal.h"
 #include "err.h"
-#include "inside.h"
 
 #include <stdio.h>
 #include <string.h>

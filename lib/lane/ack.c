@@ -2,7 +2,7 @@
  *
  * Before a lane's first message leaves, it posts as many receives as messages may be in flight; a message is
  * acknowledged by one message at most. */
-#include "inner.h"
+#include "lane_internal.h"
 
 #include "err.h"
 #include "log.h"

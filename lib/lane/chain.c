@@ -4,7 +4,7 @@
  * flushes sends it. The origin of a put has its buffer back when the put is copied. Records of one chain are
  * applied in their order, and chains of one way in theirs, so accumulates keep the order of issue without
  * waiting for each other. */
-#include "inner.h"
+#include "lane_internal.h"
 
 #include "buffer.h"
 #include "err.h"

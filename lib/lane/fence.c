@@ -6,7 +6,7 @@
  * Open operations outside of the stream are waited for. Lanes have no order among each other: if only one
  * shared lane has operations open, later operations are bound to that lane until these have ended; if several
  * have, a fence is a flush. */
-#include "inner.h"
+#include "lane_internal.h"
 
 /* A scan of a lane's open operations, in the order of issue. */
 struct look {

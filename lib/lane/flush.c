@@ -8,7 +8,7 @@
  * A local flush does the same with local_issued and local_done, which leave out chains that only copied data.
  *
  * A flush for which no thread waits keeps those numbers (hl_lane_goals) and looks at them again and again. */
-#include "inner.h"
+#include "lane_internal.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* Issuing an operation when the preferred lane is taken or refuses it: trying other lanes, queueing, fetching
  * the peer's card. */
-#include "inner.h"
+#include "lane_internal.h"
 
 #include "err.h"
 #include "thread.h"

@@ -1,5 +1,5 @@
 /* The process's pool: opening, closing, polling. */
-#include "inner.h"
+#include "lane_internal.h"
 
 #include "conf.h"
 #include "cs.h"

@@ -11,7 +11,7 @@
  * flush waits for it, and has no number, so that losing it loses nothing: the first numbered message says
  * HELLO again. Until the ping is acknowledged, only operations whose order binds them to the lane choose
  * it. */
-#include "inner.h"
+#include "lane_internal.h"
 
 #include "buffer.h"
 #include "lock.h"

@@ -5,7 +5,7 @@
  *
  * `wanted` holds HL_LEASE_OWNED meanwhile, so that a thread which prefers the lane fails at the look that it
  * takes anyway: owners cost other threads nothing. */
-#include "inner.h"
+#include "lane_internal.h"
 
 /* A lane that is about to be owned, or given back. */
 struct lane_claim {

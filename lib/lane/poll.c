@@ -1,5 +1,5 @@
 /* Reading a lane's completion queue. */
-#include "inner.h"
+#include "lane_internal.h"
 
 #include "err.h"
 #include "log.h"

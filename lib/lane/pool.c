@@ -1,5 +1,5 @@
 /* The pool: made once, lanes opened with their first lease. */
-#include "inner.h"
+#include "lane_internal.h"
 
 #include "conf.h"
 #include "err.h"

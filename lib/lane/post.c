@@ -1,6 +1,6 @@
 /* From an operation to the wire: it is cut into posts, and each gets a leased lane, a slot, a way, and a call
  * of the provider. */
-#include "inner.h"
+#include "lane_internal.h"
 
 #include "conf.h"
 #include "err.h"

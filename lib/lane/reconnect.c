@@ -4,7 +4,7 @@
  * Our provider connects anew by itself once it has noticed the loss, which may take many reads of the queue;
  * until then it accepts operations and fails them. So nothing is posted on such a way before the queue has
  * been read often enough, and 8 bytes of the target (its heartbeat) could be read. */
-#include "inner.h"
+#include "lane_internal.h"
 
 #include "err.h"
 

@@ -1,5 +1,5 @@
 /* Sending chains, and how they end. */
-#include "inner.h"
+#include "lane_internal.h"
 
 #include "err.h"
 #include "job.h"

@@ -1,5 +1,5 @@
 /* Slots: how operations end. */
-#include "inner.h"
+#include "lane_internal.h"
 
 #include "err.h"
 

@@ -1,5 +1,5 @@
 /* Ways: what each lane knows of each target, and the bits that tell flushes where to look. */
-#include "inner.h"
+#include "lane_internal.h"
 
 #include "err.h"
 #include "util.h"

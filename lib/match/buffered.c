@@ -12,7 +12,7 @@
 
 #include "err.h"
 #include "flight.h"
-#include "inner.h"
+#include "match_internal.h"
 #include "prog.h"
 #include "util.h"
 

@@ -1,5 +1,5 @@
 /* Private memory of node peers, copied by the kernel (CMA); that of ranks in this process, by memcpy. */
-#include "inner.h"
+#include "match_internal.h"
 #include "split_copy.h"
 
 #include "err.h"

@@ -1,6 +1,6 @@
 /* Numbers of messages by the way on which they came, for statistics. Owners of inboxes and ports count them,
  * and so do the rings' tickets. */
-#include "inner.h"
+#include "match_internal.h"
 
 #include "port.h"
 #include "stat.h"

@@ -10,7 +10,7 @@
  *
  * A receive from any source ends when a member of its communicator is dead: nobody knows whose message it was
  * going to be. Only communicators know which member that is (hl_match_on_lost). */
-#include "inner.h"
+#include "match_internal.h"
 
 #include "deaths.h"
 #include "split_copy.h"

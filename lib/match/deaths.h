@@ -2,7 +2,7 @@
 #ifndef HL_DEATHS_H
 #define HL_DEATHS_H
 
-#include "inner.h"
+#include "match_internal.h"
 
 void hl_deaths_note(struct hl_matcher *m); /* a rank has died; any thread */
 /* Ends operations that wait for dead ranks; returns how many. `idle`: the poll has moved nothing so far. */

@@ -1,5 +1,5 @@
 /* Describes open messages in words, for the watchdog. */
-#include "inner.h"
+#include "match_internal.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
  * an inbox keeps some. More than that are a flood, perhaps of millions. These are cut from blocks of huge
  * pages, because page faults would take half of the time of such a message. Entries of one block are as long
  * as their payload asks for, and blocks go back to the system when the flood is over. */
-#include "inner.h"
+#include "match_internal.h"
 
 #include "job.h"
 #include "log.h"

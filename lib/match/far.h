@@ -2,7 +2,7 @@
 #ifndef HL_MATCH_FAR_H
 #define HL_MATCH_FAR_H
 
-#include "inner.h"
+#include "match_internal.h"
 
 /* Bytes of a layout that go with a message. */
 struct hl_far_part {

@@ -9,7 +9,7 @@
  * Over the network XOFF and XON set and clear the bit. As long as a source is throttled `backlog` stays above
  * 0, so that every poll looks whether it can go on. Lock order: ownership of a port, of an inbox, then
  * flow.lock: nothing is waited for under it. */
-#include "inner.h"
+#include "match_internal.h"
 
 #include "flow.h"
 

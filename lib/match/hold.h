@@ -3,7 +3,7 @@
 #ifndef HL_MATCH_HOLD_H
 #define HL_MATCH_HOLD_H
 
-#include "inner.h"
+#include "match_internal.h"
 
 HL_INLINE void hl_match_hold_type(struct hl_req *r, struct hl_type *type)
 {

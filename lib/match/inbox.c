@@ -5,7 +5,7 @@
  * pushes its command, then tries to own once more. Both sides write, then read the other's word with a full
  * barrier between, so one of them sees the other: no command is left behind. Below THREAD_MULTIPLE there is
  * one caller, who always owns; in modes with locks the thread that has the section owns. */
-#include "inner.h"
+#include "match_internal.h"
 
 #include "deaths.h"
 #include "flow.h"

@@ -1,5 +1,5 @@
 /* The matcher: opened, polled, closed; and this process's own. */
-#include "inner.h"
+#include "match_internal.h"
 
 #include "deaths.h"
 #include "flow.h"

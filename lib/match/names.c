@@ -1,6 +1,6 @@
 /* Names of requests that peers answer to. A name is (generation, row), so that a late or forged answer finds
  * nothing. Only messages above the eager size need names. */
-#include "inner.h"
+#include "match_internal.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  * network, a registration, which the sender ends when the receiver says FIN. A receiver that cannot use it
  * asks for the bytes (rndv.c). The receive keeps the offer from the match until the bytes are fetched. A read
  * goes on as a flight, because no inbox or port may wait for it. */
-#include "inner.h"
+#include "match_internal.h"
 
 #include "conf.h"
 #include "fab.h"

@@ -11,7 +11,7 @@
 #include "deaths.h"
 #include "err.h"
 #include "flight.h"
-#include "inner.h"
+#include "match_internal.h"
 #include "prog.h"
 
 #include <stdlib.h>

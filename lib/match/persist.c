@@ -1,6 +1,6 @@
 /* Persistent sends and receives: requests that remember their operation; each start does it on the same
  * request. */
-#include "inner.h"
+#include "match_internal.h"
 
 #include "buffered.h"
 #include "err.h"

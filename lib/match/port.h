@@ -9,7 +9,7 @@
 #define HL_MATCH_PORT_H
 
 #include "fab.h"
-#include "inner.h"
+#include "match_internal.h"
 #include "window.h"
 
 #define HL_PORT_TX 64       /* buffers of a port for messages that leave */

@@ -11,7 +11,7 @@
  * the RTS: a receiver that finds the RTS unmatched answers FIN {name, revoked}; else the message goes on.
  *
  * A control message that finds no room waits in a list (hl_deferred): polls try it again. */
-#include "inner.h"
+#include "match_internal.h"
 
 #include "deaths.h"
 #include "slots.h"

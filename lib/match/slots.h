@@ -2,7 +2,7 @@
 #ifndef HL_SLOTS_H
 #define HL_SLOTS_H
 
-#include "inner.h"
+#include "match_internal.h"
 
 /* ring.c */
 void hl_ring_publish(struct hl_match_part *to, struct hl_ring_slot *slot, uint64_t claimed);

@@ -3,7 +3,7 @@
 #ifndef HL_SPLIT_COPY_H
 #define HL_SPLIT_COPY_H
 
-#include "inner.h"
+#include "match_internal.h"
 #include "near_map.h"
 
 /* ---- cma.c ---- */

@@ -5,7 +5,7 @@
  * messages hang in the bin of their tag, in that of their source, and all in order of arrival, so that each
  * kind of receive finds the oldest that it may take without passing those of others: threads tell their
  * messages apart by tags, and one of them may run ahead. */
-#include "inner.h"
+#include "match_internal.h"
 
 #include "err.h"
 #include "fault.h"

@@ -6,7 +6,7 @@
 #ifndef HL_MEM_ARENA_H
 #define HL_MEM_ARENA_H
 
-#include "inner.h"
+#include "mem_internal.h"
 
 /* What all pieces of an arena share. */
 struct hl_arena_key {

@@ -3,8 +3,8 @@
 
 #include "bounds.h"
 #include "err.h"
-#include "inner.h"
 #include "log.h"
+#include "mem_internal.h"
 #include "seg.h"
 #include "symmetric.h"
 #include "topo.h"

@@ -23,7 +23,7 @@
 #include "job.h"
 #include "lock.h"
 #include "mem.h"
-#include "near_inside.h"
+#include "near_internal.h"
 #include "stat.h"
 #include "stops.h"
 #include "util.h"

@@ -5,7 +5,7 @@
  *
  * A segment's place in its owner's list follows from its id. Ids count up, so two segments seldom want one
  * place before the list is full; the later one is then not listed. */
-#include "near_inside.h"
+#include "near_internal.h"
 
 #include "job.h"
 #include "mem.h"

@@ -2,7 +2,7 @@
 #ifndef HL_MEM_SEG_H
 #define HL_MEM_SEG_H
 
-#include "inner.h"
+#include "mem_internal.h"
 
 /* When the pages of a new segment are taken from the system. */
 enum hl_seg_take {

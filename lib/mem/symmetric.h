@@ -9,7 +9,7 @@
 #ifndef HL_MEM_SYMMETRIC_H
 #define HL_MEM_SYMMETRIC_H
 
-#include "inner.h"
+#include "mem_internal.h"
 
 /* A lowest free place for `len` bytes at a multiple of `align`; or the place `at`, or (`arena`) that of the
  * first plain arena, if it is free. Returns its address, reserved, or NULL. */

@@ -8,7 +8,7 @@
  * `awaited` raises `word` after the sleeper has read it, so the sleeper's futex call ends or returns at
  * once. Until a thread goes to sleep again wakers have nothing to do, even if those that were woken have
  * not run yet. Every sleep is bounded as well, since some conditions have no waker. */
-#include "inner.h"
+#include "prog_internal.h"
 
 #include "stat.h"
 

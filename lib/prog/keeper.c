@@ -13,7 +13,7 @@
  * sleep, or the eventfd, which is never read. Some providers allow a sleep while bytes of a connection that
  * are no completion yet are to be read; so each sleep asks again (hl_prog_keeper_again). An edge that was met
  * meanwhile is dropped by the kernel, since the queue has nothing any more. */
-#include "inner.h"
+#include "prog_internal.h"
 
 #include <errno.h>
 #include <poll.h>

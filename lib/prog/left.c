@@ -2,7 +2,7 @@
  * nothing would ever end their waits. So the thread that ends the library asks first, and threads that wait
  * tell their calls when they are about to sleep. One that has begun to wait only after that finds the end out
  * itself. */
-#include "inner.h"
+#include "prog_internal.h"
 
 #include "hang.h"
 #include "job.h"

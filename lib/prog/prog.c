@@ -3,8 +3,8 @@
 
 #include "cs.h"
 #include "err.h"
-#include "inner.h"
 #include "lock.h"
+#include "prog_internal.h"
 
 #define ROWS 16
 

@@ -1,5 +1,5 @@
 /* The waiting routine. All waits go through here, so how a thread waits is decided in one place. */
-#include "inner.h"
+#include "prog_internal.h"
 
 #include "hang.h"
 #include "stops.h"

@@ -21,7 +21,7 @@
 
 #include "doubts.h"
 #include "hosts.h"
-#include "inner.h"
+#include "rx_internal.h"
 
 #include "conf.h"
 #include "err.h"

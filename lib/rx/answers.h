@@ -3,7 +3,7 @@
 #ifndef HL_RX_ANSWERS_H
 #define HL_RX_ANSWERS_H
 
-#include "inner.h"
+#include "rx_internal.h"
 #include "senders.h"
 #include "sends.h"
 

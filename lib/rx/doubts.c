@@ -10,7 +10,7 @@
 #include "doubts.h"
 
 #include "alive.h"
-#include "inner.h"
+#include "rx_internal.h"
 #include "sends.h"
 
 #include "conf.h"

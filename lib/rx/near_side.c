@@ -1,5 +1,5 @@
 /* Records from node peers: the ring, its bell, and the messages of the node socket. */
-#include "inner.h"
+#include "rx_internal.h"
 
 #include "boot.h"
 #include "err.h"

@@ -8,8 +8,8 @@
  * All of this belongs to the receive thread, except that another thread runs hl_rx_net_open before. */
 #include "answers.h"
 #include "doubts.h"
-#include "inner.h"
 #include "links.h"
+#include "rx_internal.h"
 
 #include "buffer.h"
 #include "err.h"

@@ -2,7 +2,7 @@
  *
  * Any thread appends to the list under a lock; the receive thread takes it over and sends. `queued` counts
  * the records that have not left, so that a later record does not overtake an earlier one. */
-#include "inner.h"
+#include "rx_internal.h"
 #include "stuck.h"
 
 #include "conf.h"

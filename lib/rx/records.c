@@ -3,7 +3,7 @@
  * Puts, gets and atomics name memory by registration key and address, as the provider's own operations do.
  * They are applied here by the same accesses that node peers use, so that all agree. Other records belong to
  * the module that registered for them. */
-#include "inner.h"
+#include "rx_internal.h"
 
 #include "err.h"
 #include "fault.h"

@@ -1,7 +1,7 @@
 /* The receive thread: one epoll over the near bell, the network's queue, the node socket, the launcher's
  * notices and the descriptors of modules above. */
 #include "alive.h"
-#include "inner.h"
+#include "rx_internal.h"
 #include "sends.h"
 
 #include "boot.h"

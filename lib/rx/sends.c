@@ -1,6 +1,6 @@
 /* Messages that the receive endpoint sends, and the list of those that wait. */
 #include "sends.h"
-#include "inner.h"
+#include "rx_internal.h"
 #include "stuck.h"
 
 #include "buffer.h"

@@ -3,7 +3,7 @@
  * receives complete in order, else when window.h takes it for a loss. tail.h decides when the last number of
  * a stream is told; that is done by a COUNT, which has the number of the record before it. */
 #include "alive.h"
-#include "inner.h"
+#include "rx_internal.h"
 #include "tail.h"
 
 #include "err.h"

@@ -1,5 +1,5 @@
 /* Descriptors of modules above, which the receive thread watches in its epoll. */
-#include "inner.h"
+#include "rx_internal.h"
 
 #include "err.h"
 

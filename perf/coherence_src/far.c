@@ -3,7 +3,7 @@
  * by MPI's, to a window of one rank that is made to believe that its target is on another node. */
 #include "coherence.h"
 
-#include "../../lib/lane/inner.h"
+#include "lane_internal.h"
 #include "win.h"
 
 #include "conf.h"

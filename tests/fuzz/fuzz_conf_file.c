@@ -1,7 +1,7 @@
 /* Any text is taken apart into names and values, or refused with its line. */
 #include "conf.h"
+#include "conf_internal.h"
 #include "err.h"
-#include "inside.h"
 
 #include <stdlib.h>
 #include <string.h>

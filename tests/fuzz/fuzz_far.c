@@ -2,8 +2,8 @@
  * send under way. */
 #include "fuzz_far.h"
 
-#include "../../lib/match/inner.h"
 #include "../../lib/match/port.h"
+#include "match_internal.h"
 
 #include "type.h"
 

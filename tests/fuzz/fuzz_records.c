@@ -5,10 +5,10 @@
 #include "fab_lib.h"
 #include "job.h"
 
-#include "../../lib/rx/inner.h"
 #include "../unit/model.h"
 #include "fuzz_far.h"
 #include "near_map.h"
+#include "rx_internal.h"
 #include "win.h"
 
 #include <mpi.h>

@@ -5,7 +5,7 @@
 
 #include "../unit/unit.h"
 
-#include "inner.h"
+#include "lane_internal.h"
 
 #include <unistd.h>
 

@@ -59,6 +59,15 @@ def edges(table, text):
     return found
 
 
+def trespasses(table, text):
+    """Includes of another module's private header (NAME/internal), and those that name a folder, by which one could be reached:
+    no path leads from a module to the private folder of another, so its header does not compile by its name alone."""
+    owner = {os.path.basename(name): table.module_of(name) for name in text if table.module_of(name) and "/internal/" in name}
+    return [f"{name} {header}" for name, whole in text.items() if table.module_of(name) and name.endswith((".c", ".h"))
+            for header in re.findall(r'^\s*#\s*include "([^"]+)"', whole, re.M)
+            if "/" in header or owner.get(header, table.module_of(name)) != table.module_of(name)]
+
+
 def twice(places):
     """The places of {name: files} where a name has more than one."""
     return [f"{file} {name}" for name, files in sorted(places.items()) if len(set(files)) > 1 for file in sorted(set(files))]
@@ -121,6 +130,7 @@ def judge(board, text, code, bodies):
     board.add("direct uses between modules (goal 90)", sum(count.values()), 82, [s for _, s in rows])
     board.count("uses in the module table without an include (goal 0)",
                 [f"{m} -> {used}" for m in table.order for used in table.uses[m] if used not in found[m]])
+    board.count("includes of another module's private header, or by a path", trespasses(table, text))
     board.count("structs whose tag another file defines, too (goal 0)", struct_tags(code))
     board.count("static functions of a name in another file, too (goal 0)", statics(bodies))
     board.count("calls of libfabric outside lib/fab and the posts of lanes", fabric_calls(code))

@@ -8,7 +8,7 @@ it is now; each `name` (file) on the map, in the history and in the glossary mus
 `folder/file` must exist.
 
 Each module has a page docs/design/NAME.md of at most 1,200 words, and each page a module (or a program of ours, below). The page
-names each source file of its folder; `file.c` on it is one of that folder, other files are named with theirs. Any other `word`,
+names each source file of its folder and the folders in it; `file.c` on it is one of those, other files are named with theirs. Any other `word`,
 on the page of history, too, must stand somewhere in the sources, so that a page cannot speak of a function or constant that is
 gone. Each file in C or Python that these pages and docs/PROOFS.md name stands somewhere in the tree, but for those that the
 history speaks of. The map has at most 1,900 words and the glossary 25 entries. Each of these refusals is proved on a planted fault.
@@ -98,20 +98,21 @@ def page_of(name, home, text, words, exists):
     if page not in text:
         return [f"{page}: there is none: each module has a page (CONTRIBUTING.md, Add a module)"]
     whole, wrong = text[page], []
+    own = {os.path.basename(n): n for n in text if n.startswith(home + "/")}
     if len(whole.split()) > WORDS:
         wrong.append(f"{page}: {len(whole.split())} words, at most {WORDS}")
     named = set()
     for token in re.findall(r"`([^`\n]+)`", whole):
         if re.fullmatch(r"[\w.]+\.(c|h)", token):
             named.add(token.rsplit(".", 1)[0])
-            if not exists(f"{home}/{token}"):
+            if token not in own:
                 wrong.append(f"{page}: {token} is not in {home}")
         elif re.fullmatch(r"[\w.]+/[\w./-]*", token):
             if not exists(token):
                 wrong.append(f"{page}: {token} does not exist")
         elif re.fullmatch(r"\w+(\(\))?", token) and token.rstrip("()") not in words:
             wrong.append(f"{page}: {token} stands nowhere in the sources")
-    for file in sorted(n for n in text if os.path.dirname(n) == home and n.endswith((".c", ".h"))):
+    for file in sorted(n for n in own.values() if n.endswith((".c", ".h"))):
         if os.path.basename(file).rsplit(".", 1)[0] not in named:
             wrong.append(f"{page}: has no line for {file}")
     return wrong

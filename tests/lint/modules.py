@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Proves the two refusals of the module table on a copy of the tree with a planted fault each: an include of a higher
-module's header does not compile, and a module without its unit test does not configure.
+"""Proves the refusals of the module table on a copy of the tree with a planted fault each: an include of a higher module's
+header does not compile, nor does one of a private header of a module below, which the scoreboard refuses by its path as well;
+and a module without its unit test does not configure.
 
 usage: modules.py SOURCE_ROOT
 """
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +18,11 @@ KEEP = shutil.ignore_patterns("build*", ".git", "__pycache__")
 def configure(tree, build):
     return subprocess.run(["meson", "setup", build, tree, "-Dperf=disabled", "-Db_lto=false", "-Dbuildtype=plain"],
                           capture_output=True, text=True)
+
+
+def add_line(tree, name, line):
+    with open(os.path.join(tree, name), "a", encoding="utf-8") as f:
+        f.write(line + "\n")
 
 
 def expect(condition, what, output):
@@ -31,13 +38,21 @@ def main():
         os.chdir(work)  # Meson tidies up in the build folder that it is called in, too
         tree = os.path.join(work, "tree")
         shutil.copytree(root, tree, ignore=KEEP)
-        with open(os.path.join(tree, "lib", "base", "util.c"), "a", encoding="utf-8") as f:
-            f.write('#include "conf.h"\n')
-        result = configure(tree, os.path.join(work, "b1"))
+        add_line(tree, "lib/base/util.c", '#include "conf.h"')
+        add_line(tree, "lib/stat/stops.c", '#include "conf_internal.h"')
+        b1 = os.path.join(work, "b1")
+        result = configure(tree, b1)
         expect(result.returncode == 0, "the copy configures", result.stdout + result.stderr)
-        result = subprocess.run(["ninja", "-C", os.path.join(work, "b1"), "lib/libhl_base.a"], capture_output=True, text=True)
-        expect(result.returncode != 0 and "conf.h: No such file" in result.stdout,
-               "base including a header of conf does not compile", result.stdout)
+        for module, header, what in [("base", "conf.h", "base including a header of conf"),
+                                     ("stat", "conf_internal.h", "stat including a private header of conf")]:
+            result = subprocess.run(["ninja", "-C", b1, f"lib/libhl_{module}.a"], capture_output=True, text=True)
+            expect(result.returncode != 0 and f"{header}: No such file" in result.stdout, what + " does not compile", result.stdout)
+        add_line(tree, "lib/stat/report.c", '#include "internal/conf_internal.h"')
+        result = subprocess.run([sys.executable, os.path.join(tree, "tests", "lint", "lint.py"), tree], capture_output=True, text=True)
+        found = re.search(r"private header, or by a path .* FAIL\n((?: +.*\n)*)", result.stdout)
+        expect(result.returncode != 0 and found is not None and sorted(found[1].split()) == [
+            "conf_internal.h", "internal/conf_internal.h", "lib/stat/report.c", "lib/stat/stops.c"],
+            "the scoreboard refuses it, and its path as well", result.stdout)
         os.remove(os.path.join(tree, "tests", "unit", "test_conf.c"))
         result = configure(tree, os.path.join(work, "b2"))
         expect(result.returncode != 0 and "module conf has no unit test" in result.stdout,

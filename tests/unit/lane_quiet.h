@@ -2,7 +2,7 @@
 #ifndef HL_TEST_LANE_QUIET_H
 #define HL_TEST_LANE_QUIET_H
 
-#include "inner.h"
+#include "lane_internal.h"
 
 /* True when nothing issued to `peer` is open. */
 static bool is_quiet(int peer)

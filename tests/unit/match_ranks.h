@@ -3,7 +3,7 @@
 #define HL_MATCH_RANKS_H
 
 #include "../seed.h"
-#include "inner.h"
+#include "match_internal.h"
 #include "slots.h"
 
 #include <check.h>

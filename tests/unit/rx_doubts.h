@@ -6,8 +6,8 @@
 #include "conf.h"
 #include "doubts.h"
 #include "fab_lib.h"
-#include "inner.h"
 #include "model.h"
+#include "rx_internal.h"
 #include "util.h"
 
 #include <check.h>

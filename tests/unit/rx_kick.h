@@ -6,9 +6,9 @@
 #include "boot.h"
 #include "conf.h"
 #include "fab_lib.h"
-#include "inner.h"
 #include "job.h"
 #include "model.h"
+#include "rx_internal.h"
 #include "unit.h"
 #include "util.h"
 

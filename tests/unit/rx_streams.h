@@ -2,8 +2,8 @@
 #ifndef RX_STREAMS_H
 #define RX_STREAMS_H
 
-#include "inner.h"
 #include "job.h"
+#include "rx_internal.h"
 #include "tail.h"
 
 #include <check.h>

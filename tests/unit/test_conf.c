@@ -2,8 +2,8 @@
 #include "unit.h"
 
 #include "conf.h"
+#include "conf_internal.h"
 #include "err.h"
-#include "inside.h"
 
 #include <stdio.h>
 #include <string.h>

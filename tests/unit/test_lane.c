@@ -1,6 +1,6 @@
 /* Leases, ways, slots and flush against a provider that completes late, out of order and with errors. */
 #include "../seed.h"
-#include "inner.h"
+#include "lane_internal.h"
 
 #include "buffer.h"
 #include "conf.h"

@@ -1,7 +1,7 @@
 /* Lanes over models of providers whose hardware is not here: each row of model_rows.h is opened, and serves
  * puts, gets, atomics and messages, or is refused by name with the reason. */
 #include "../seed.h"
-#include "inner.h"
+#include "lane_internal.h"
 
 #include "buffer.h"
 #include "conf.h"

@@ -1,7 +1,7 @@
 /* match over the network, on the model provider: messages keep their order whatever order their receives
  * complete in. A rank's ports send to themselves here, as another rank's would. */
 #include "../seed.h"
-#include "inner.h"
+#include "match_internal.h"
 #include "port.h"
 #include "unit.h"
 

@@ -10,7 +10,7 @@
 #include "log.h"
 #include "mem.h"
 #include "near.h"
-#include "near_inside.h"
+#include "near_internal.h"
 #include "near_litmus.h"
 #include "near_lock.h"
 #include "near_map.h"

@@ -3,8 +3,8 @@
 #include "unit.h"
 
 #include "cs.h"
-#include "inner.h"
 #include "prog.h"
+#include "prog_internal.h"
 #include "stat.h"
 #include "util.h"
 

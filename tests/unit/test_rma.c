@@ -9,12 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../lib/lane/inner.h"
-#include "../../lib/rx/inner.h"
 #include "err.h"
+#include "lane_internal.h"
 #include "layout.h"
 #include "life.h"
 #include "lockword.h"
+#include "rx_internal.h"
 #include "win.h"
 
 #include "rma_epochs.h"

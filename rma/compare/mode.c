@@ -9,6 +9,7 @@
 
 #include "lock.h"
 #include "prog.h"
+#include "win_call.h"
 
 #define JOBS 1024u
 
@@ -142,11 +143,11 @@ int hl_mode_issue(const struct hl_mode_job *job)
         return put_in(job);
     }
     struct hl_win *w = job->a.m.win;
-    hl_mode_enter(w);
+    hl_win_enter(w);
     hl_cs_in(HL_CS_window, &w->section);
     int rc = perform(job);
     hl_cs_out(HL_CS_window, &w->section);
-    hl_mode_leave(w);
+    hl_win_leave(w);
     return rc;
 }
 

@@ -4,7 +4,7 @@
 
 #include "err.h"
 #include "hl_build.h"
-#include "inner.h"
+#include "prog_internal.h"
 #include "stat.h"
 #include "util.h"
 

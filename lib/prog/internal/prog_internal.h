@@ -1,6 +1,6 @@
 /* What prog.c, wait.c, door.c and cs.c share. */
-#ifndef HL_PROG_INNER_H
-#define HL_PROG_INNER_H
+#ifndef HL_PROG_INTERNAL_H
+#define HL_PROG_INTERNAL_H
 
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* Inside the module: the messages that ask for peers' segments, the lists of segments, and what tests
  * replace. */
-#ifndef HL_NEAR_INSIDE_H
-#define HL_NEAR_INSIDE_H
+#ifndef HL_NEAR_INTERNAL_H
+#define HL_NEAR_INTERNAL_H
 
 #include "atomic.h"
 

@@ -17,8 +17,8 @@
  *   far.c    messages over the network: what leaves and what comes
  *   port.c   the network's endpoints (port.h); bell.c: they wake sleepers
  *   tail.c   messages that the network has lost at the end of a stream */
-#ifndef HL_MATCH_INNER_H
-#define HL_MATCH_INNER_H
+#ifndef HL_MATCH_INTERNAL_H
+#define HL_MATCH_INTERNAL_H
 
 #include "atomic.h"
 #include "cs.h"

@@ -1,6 +1,6 @@
 /* Inside the module: what its files share. */
-#ifndef HL_RX_INNER_H
-#define HL_RX_INNER_H
+#ifndef HL_RX_INTERNAL_H
+#define HL_RX_INTERNAL_H
 
 #include "fab.h"
 #include "lock.h"

@@ -1,6 +1,6 @@
 /* Inside the module: where settings come from. */
-#ifndef HL_CONF_INSIDE_H
-#define HL_CONF_INSIDE_H
+#ifndef HL_CONF_INTERNAL_H
+#define HL_CONF_INTERNAL_H
 
 #include "conf.h"
 

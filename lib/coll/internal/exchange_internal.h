@@ -1,6 +1,6 @@
 /* An exchange under way: for exchange*.c only. */
-#ifndef HL_EXCHANGE_INNER_H
-#define HL_EXCHANGE_INNER_H
+#ifndef HL_EXCHANGE_INTERNAL_H
+#define HL_EXCHANGE_INTERNAL_H
 
 #include "exchange.h"
 

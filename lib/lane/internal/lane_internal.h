@@ -1,6 +1,6 @@
 /* What the files of lane share. Every function takes the state that it works on by pointer. */
-#ifndef HL_LANE_INNER_H
-#define HL_LANE_INNER_H
+#ifndef HL_LANE_INTERNAL_H
+#define HL_LANE_INTERNAL_H
 
 #include "fab.h"
 #include "prog.h"

@@ -1,6 +1,6 @@
 /* Inside the module: what its files share. */
-#ifndef HL_MEM_INNER_H
-#define HL_MEM_INNER_H
+#ifndef HL_MEM_INTERNAL_H
+#define HL_MEM_INTERNAL_H
 
 #include "lock.h"
 #include "mem.h"
