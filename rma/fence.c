@@ -5,7 +5,6 @@
 #include "coll.h"
 #include "conflict.h"
 #include "err.h"
-#include "fault.h"
 
 #define NEITHER (MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED)
 #define KNOWN (MPI_MODE_NOSTORE | MPI_MODE_NOPUT | NEITHER)
@@ -28,7 +27,7 @@ static int fence_window(struct hl_win *w, int assert)
         hl_conflict_fence(w, true);
     }
     if ((assert &MPI_MODE_NOPRECEDE) == 0) {
-        failed = HL_FAULT(fence_open) ? 0 : hl_win_flush(w, -1);
+        failed = hl_win_flush(w, -1);
     } else {
         hl_near_fence();
     }

@@ -4,7 +4,6 @@
 #include "api.h"
 #include "conflict.h"
 #include "err.h"
-#include "fault.h"
 #include "rx.h"
 
 /* Reports an operation that failed after its call had found no fault; attached memory may have been detached
@@ -79,7 +78,7 @@ bool hl_flush_begin(struct hl_win *w, int target, int *dead)
 HL_INLINE int flush_targets(struct hl_win *w, int target, enum hl_lane_scope scope)
 {
     /* relaxed: a flush that misses a death counts as earlier. */
-    if (HL_LIKELY(hl_a8_load_relaxed(&w->waits) == 0) || (HL_FAULT(flush_local_open) && scope == HL_LOCAL)) {
+    if (HL_LIKELY(hl_a8_load_relaxed(&w->waits) == 0)) {
         hl_flush_mapped(w, scope);
         return 0;
     }

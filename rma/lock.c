@@ -3,7 +3,6 @@
 
 #include "api.h"
 #include "err.h"
-#include "fault.h"
 #include "hints.h"
 #include "prog.h"
 
@@ -162,7 +161,7 @@ static int unlock_target(struct hl_win *w, int target)
                           target);
     }
     /* The lock is left even if an operation has failed, whose error is returned. */
-    int failed = HL_FAULT(unlock_open) ? 0 : hl_win_flush(w, target);
+    int failed = hl_win_flush(w, target);
     rc = hl_epoch_unlock(&w->epoch, target, &how);
     if (rc == 0 && (how & HL_EPOCH_NOCHECK) == 0) {
         rc = release_lock(w, target, (how & HL_EPOCH_EXCLUSIVE) != 0);

@@ -2,15 +2,13 @@
 #include "lockword.h"
 
 #include "err.h"
-#include "fault.h"
 
 #include <assert.h>
 #include <stdlib.h>
 
 static bool is_free(uint64_t w, bool exclusive)
 {
-    return ((w & HL_LOCK_EXCLUSIVE) == 0 || (HL_FAULT(exclusive_shared) && exclusive)) &&
-           (!exclusive || (w & HL_LOCK_READERS) == 0);
+    return (w & HL_LOCK_EXCLUSIVE) == 0 && (!exclusive || (w & HL_LOCK_READERS) == 0);
 }
 
 bool hl_lockword_try(hl_a64 *word, bool exclusive)

@@ -20,7 +20,6 @@
 #include "api.h"
 #include "conflict.h"
 #include "err.h"
-#include "fault.h"
 #include "job.h"
 #include "pairs.h"
 #include "prog.h"
@@ -243,14 +242,14 @@ static int complete_epoch(struct hl_win *w)
     for (int i = 0; i < n; i++) {
         rc = HL_CHECKED ? hl_conflict_complete(w, rank_in(w, members[i])) : 0;
         failed = failed != 0 ? failed : rc;
-        rc = HL_FAULT(complete_open) ? 0 : hl_win_flush(w, rank_in(w, members[i]));
+        rc = hl_win_flush(w, rank_in(w, members[i]));
         int sent = tell_member(w, HL_WIRE_COMPLETE, members[i], rc != 0);
         rc = rc != 0 ? rc : sent;
         failed = failed != 0 ? failed : rc;
     }
     for (int i = 0; i < n; i++) {
         bool far = hl_target_is_far(&w->targets[rank_in(w, members[i])]);
-        rc = far && !HL_FAULT(complete_open) ? hl_win_flush(w, rank_in(w, members[i])) : 0;
+        rc = far ? hl_win_flush(w, rank_in(w, members[i])) : 0;
         failed = failed != 0 ? failed : rc;
     }
     hl_pairs_end(w->pairs, HL_ACCESS, &ignored);

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "err.h"
-#include "fault.h"
 #include "job.h"
 #include "layout.h"
 #include "prog.h"
@@ -365,11 +364,10 @@ static int apply_block(struct hl_win *w, const struct hl_wire_rec *rec, char *op
         return 0;
     case ACC:
     case GET_ACC:
-        return rec->kind >= HL_OP_KINDS
-                   ? HL_ERR_OP
-                   : hl_near_acc(rec->kind, rec->basic, there, operands,
-                                 rec->flags == GET_ACC ? fetched : NULL, HL_FAULT(rpc_half) ? 1 : rec->count,
-                                 hl_win_acc_lock(w, there));
+        return rec->kind >= HL_OP_KINDS ? HL_ERR_OP
+                                        : hl_near_acc(rec->kind, rec->basic, there, operands,
+                                                      rec->flags == GET_ACC ? fetched : NULL, rec->count,
+                                                      hl_win_acc_lock(w, there));
     case CAS:
         return rec->count != 1 ? HL_ERR_COUNT
                                : hl_near_cas(rec->basic, there, operands + bytes, operands, fetched,

@@ -46,8 +46,7 @@ static int store_extents(struct hl_win *w, const struct win_card *cards, bool al
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the sizes of %d targets", w->size);
     }
     for (int i = 0; i < w->size; i++) {
-        uint64_t unit = HL_FAULT(unit_mine) ? (uint64_t)w->unit : cards[i].unit;
-        w->extents[i] = (struct hl_extent){cards[i].size, unit};
+        w->extents[i] = (struct hl_extent){cards[i].size, cards[i].unit};
     }
     return 0;
 }

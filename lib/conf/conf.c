@@ -3,7 +3,6 @@
 
 #include "conf_internal.h"
 #include "err.h"
-#include "fault.h"
 #include "lock.h"
 #include "util.h"
 
@@ -257,18 +256,6 @@ static int load_files(void)
     return rc;
 }
 
-#if HL_FAULTS
-static int plant_fault(void)
-{
-    return hl_fault_plant(hl_conf.fault);
-}
-#else
-static int plant_fault(void)
-{
-    return 0;
-}
-#endif
-
 /* Takes a row's value from the environment, under either name, or, when neither is set, under another
  * library's. */
 static int take_env(struct hl_var *v)
@@ -332,7 +319,7 @@ static int load_vars(void)
     if (environ != NULL) {
         hl_conf_check_names(environ);
     }
-    return rc == 0 ? plant_fault() : rc;
+    return rc;
 }
 
 int hl_conf_load(void)

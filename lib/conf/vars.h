@@ -20,8 +20,6 @@
 #ifndef HL_VARS_H
 #define HL_VARS_H
 
-#include "hl_build.h"
-
 #define HL_VARS(X)                                                                                           \
     X(log, CHOICE, "HOTLANE_LOG", "warn", 0, 0, "error|warn|info|debug",                                     \
       "most talkative kind of line shown on standard error; info: what was found and chosen at the start; "  \
@@ -153,8 +151,7 @@
       "PE 0 prints the variables that are set at start-up")                                                  \
     X(shmem_meminfo, FLAG, "SHMEM_MEMINFO_DISPLAY", "", 0, 0, "",                                            \
       "PE 0 prints what each partition is made of at start-up; HOTLANE_MEM_REPORT is 2 where it is not set") \
-    X(shmem_debug, FLAG, "SHMEM_DEBUG", "", 0, 0, "", "HOTLANE_LOG is debug where it is not set")            \
-    HL_FAULT_VARS(X)
+    X(shmem_debug, FLAG, "SHMEM_DEBUG", "", 0, 0, "", "HOTLANE_LOG is debug where it is not set")
 
 /* Other names of rows. */
 #define HL_OTHER_NAMES(X)                                                                                    \
@@ -163,14 +160,6 @@
     X(shmem_version, "SMA_VERSION")                                                                          \
     X(shmem_info, "SMA_INFO")                                                                                \
     X(shmem_debug, "SMA_DEBUG")
-
-/* Only in builds with planted faults (fault.h). */
-#if HL_FAULTS
-#define HL_FAULT_VARS(X)                                                                                     \
-    X(fault, TEXT, "HOTLANE_FAULT", "", 0, 0, "", "planted defect, by its name in lib/base/fault.h")
-#else
-#define HL_FAULT_VARS(X)
-#endif
 
 /* Variables with our prefix that programs around the library read: known and documented, but not its
  * settings. */

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 
 #include "err.h"
-#include "fault.h"
 
 struct goal {
     struct hl_lane *lane;
@@ -176,7 +175,6 @@ static HL_NOINLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t 
     /* acquire: a cleared bit means that all of that way has ended; pairs with the full and in
      * hl_way_sweep. */
     uint64_t bits = hl_a64_load_acquire(&hl_pool.used[peer]) & among;
-    bits &= HL_FAULT(flush_lane) ? bits - 1 : bits;
     uint32_t first = (hl_lane_preferred + 1) % HL_LANES_MAX;
     for (uint64_t rest = bits >> first | bits << (-first % HL_LANES_MAX); rest != 0; rest &= rest - 1) {
         struct hl_lane *lane = hl_pool.lanes[(first + (uint32_t)__builtin_ctzll(rest)) % HL_LANES_MAX];

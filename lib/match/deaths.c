@@ -17,7 +17,6 @@
 
 #include "err.h"
 #include "far.h"
-#include "fault.h"
 #include "util.h"
 
 #define VISIT_NS UINT64_C(200000) /* shortest time between two visits */
@@ -243,8 +242,7 @@ static bool may_visit(struct hl_matcher *m, bool idle)
 
 int hl_deaths_run(struct hl_matcher *m, bool idle)
 {
-    if (HL_LIKELY(hl_a32_load_relaxed(&m->deaths) == 0) || HL_FAULT(deaths_untold) ||
-        !may_visit(m, idle)) { /* relaxed: a guess */
+    if (HL_LIKELY(hl_a32_load_relaxed(&m->deaths) == 0) || !may_visit(m, idle)) { /* relaxed: a guess */
         return 0;
     }
     struct hl_work w;

@@ -5,7 +5,6 @@
 #include "conf.h"
 #include "err.h"
 #include "fab.h"
-#include "fault.h"
 #include "job.h"
 #include "log.h"
 #include "port.h"
@@ -39,9 +38,8 @@ int hl_far_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_msg_he
 {
     union hl_msg_area area;
     memset(&area, 0, sizeof(area));
-    uint64_t wander = HL_FAULT(port_wander) ? hl_now_ns() >> 6 : 0;
     struct hl_far_out out = {.peer = p,
-                             .hash = (hl_match_hash(head->ctx, head->src) >> 4) + wander,
+                             .hash = hl_match_hash(head->ctx, head->src) >> 4,
                              .head = head,
                              .area = &area,
                              .len = part->n,

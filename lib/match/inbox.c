@@ -12,7 +12,6 @@
 #include "slots.h"
 
 #include "far.h"
-#include "fault.h"
 #include "log.h"
 
 #include <string.h>
@@ -207,10 +206,6 @@ static void apply_all(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work 
     while (HL_UNLIKELY(hl_aptr_load_relaxed(&ib->command) != NULL)) {
         /* full: sees the commands' contents; pairs with the CAS in delegate. */
         struct hl_command *young = hl_aptr_xchg_full(&ib->command, NULL), *old = NULL;
-        if (HL_FAULT(command_order)) {
-            old = young;
-            young = NULL;
-        }
         while (young != NULL) {
             struct hl_command *next = young->next;
             young->next = old;
@@ -237,7 +232,7 @@ HL_INLINE bool let_go_inbox(const struct hl_matcher *m, struct hl_inbox *ib)
     hl_a32_xchg_full(&ib->owned, 0);
     hl_fence_behind_full();
     /* relaxed: the full exchange before orders it. */
-    return HL_UNLIKELY(hl_aptr_load_relaxed(&ib->command) != NULL) && !HL_FAULT(leave_deaf);
+    return HL_UNLIKELY(hl_aptr_load_relaxed(&ib->command) != NULL);
 }
 
 static void leave_inbox(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
@@ -278,7 +273,7 @@ static void delegate(struct hl_matcher *m, struct hl_inbox *ib, struct hl_comman
          * let_go_inbox. */
     } while (!hl_aptr_cas_full(&ib->command, &top, command));
     hl_fence_behind_full();
-    if (!HL_FAULT(ask_once) && try_own(m, ib)) {
+    if (try_own(m, ib)) {
         apply_all(m, ib, w);
         leave_inbox(m, ib, w);
     }

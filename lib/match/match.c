@@ -10,7 +10,6 @@
 #include "err.h"
 #include "fab.h"
 #include "far.h"
-#include "fault.h"
 #include "job.h"
 #include "lane.h"
 #include "log.h"
@@ -243,7 +242,7 @@ int hl_matcher_poll(void *matcher)
         /* relaxed: any number will do. */
         first = hl_a32_add_relaxed(&m->turn, 1) + 1;
     }
-    for (unsigned i = 0; i < (HL_FAULT(poll_one) ? 1 : m->n_inboxes); i++) {
+    for (unsigned i = 0; i < m->n_inboxes; i++) {
         hl_inbox_poll(m, &m->inbox[(first + i) & (m->n_inboxes - 1)], &w);
     }
     if (m->net != NULL) {

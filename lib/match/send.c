@@ -7,7 +7,6 @@
 
 #include "err.h"
 #include "far.h"
-#include "fault.h"
 
 #include <string.h>
 
@@ -205,8 +204,8 @@ static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *
     struct view v;
     int sent = view_buffer(b->type, b->count, b->buf, &v); /* 0 is HL_NO_ROOM */
     /* relaxed: a peer that throttles this rank still gets what was on its way. */
-    bool throttled = (hl_a32_load_relaxed(p->state) & HL_PEER_XOFF) != 0 && !HL_FAULT(xoff_ignored);
-    if (sent == 0 && s.mode == HL_SEND_STANDARD && !throttled && is_eager(m, p->node >= 0, v.len)) {
+    bool throttled = (hl_a32_load_relaxed(p->state) & HL_PEER_XOFF) != 0;
+    if (!throttled && sent == 0 && s.mode == HL_SEND_STANDARD && is_eager(m, p->node >= 0, v.len)) {
         sent = p->node >= 0 ? push_near(m, p, &s, &v) : push_far(m, p, &s, &v, false);
         sent = sent == HL_NO_CELL ? push_copy(m, p, &s, &v) : sent;
         if (sent == HL_NO_ROOM) {
@@ -359,7 +358,7 @@ HL_INLINE int send_at_once(struct hl_matcher *m, const struct hl_send *s, struct
     }
     /* acquire: earlier sends are in the ring before this one; pairs with the addition in hl_peer_drain. */
     if (HL_UNLIKELY(s->mode != HL_SEND_STANDARD || !is_eager(m, is_near, v.len)) ||
-        HL_UNLIKELY(hl_a32_load_acquire(p->state) != 0 && !HL_FAULT(overtake) && !HL_FAULT(xoff_ignored))) {
+        HL_UNLIKELY(hl_a32_load_acquire(p->state) != 0)) {
         return HL_NO_ROOM;
     }
     sent = HL_LIKELY(is_near) ? push_near(m, p, s, &v) : push_far(m, p, s, &v, true);
@@ -413,9 +412,6 @@ static int isend_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_
                        struct hl_req **out)
 {
     int err = hold_and_send(m, p, s, r);
-    if (HL_FAULT(isend_waits) && err == 0) {
-        hl_req_wait(r);
-    }
     if (err != 0) {
         hl_req_free(r);
         return err;

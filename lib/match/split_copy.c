@@ -20,12 +20,10 @@
  * none. */
 #include "split_copy.h"
 
-#include "fault.h"
 #include "job.h"
 #include "log.h"
 #include "stat.h"
 
-#include <signal.h>
 #include <stdlib.h>
 
 /* Below this size, asking the sender for help costs more than it gains. */
@@ -132,7 +130,7 @@ static struct hl_split *open_split(struct hl_matcher *m, struct hl_peer *p, stru
     uint64_t n = (uint64_t)r->bytes;
     uint32_t index;
     /* With more threads than CPUs a helper would only take another thread's CPU. */
-    bool wanted = n >= SPLIT_MIN && p->node != m->node_rank && (!hl_prog_crowded() || HL_FAULT(die_helping));
+    bool wanted = n >= SPLIT_MIN && p->node != m->node_rank && !hl_prog_crowded();
     struct hl_split *j = wanted ? take_split(mine, &index) : NULL;
     if (j == NULL) {
         return NULL;
@@ -315,11 +313,8 @@ int hl_split_help(struct hl_matcher *m)
         drop_help(m, help);
         return 1;
     }
-    if (HL_FAULT(die_helping) && m->world_rank == 1) {
-        raise(SIGKILL);
-    }
-    bool ok = !HL_FAULT(help_fails) && hl_cma_move(m, help->peer, HL_NEAR_WRITE, what->addr + piece.at,
-                                                   help->from + piece.at, piece.n);
+    bool ok =
+        hl_cma_move(m, help->peer, HL_NEAR_WRITE, what->addr + piece.at, help->from + piece.at, piece.n);
     if (!ok) {
         hl_a32_store_relaxed(&j->failed, 1); /* relaxed: the add publishes it. */
     }

@@ -8,7 +8,6 @@
 #include "match_internal.h"
 
 #include "err.h"
-#include "fault.h"
 
 #include <stdlib.h>
 
@@ -287,23 +286,8 @@ struct hl_req *hl_table_match(struct hl_table *t, uint64_t ctx, int src, int tag
     return r;
 }
 
-/* The planted fault newest_first. */
-static HL_COLD struct hl_entry *find_newest(const struct hl_table *t, uint64_t ctx, int src, int tag)
-{
-    struct hl_entry *found = NULL;
-    for (struct hl_entry *e = t->arrival.head; e != NULL; e = e->younger) {
-        if (e->ctx == ctx && (src == e->src || src == MPI_ANY_SOURCE) && tag_fits(tag, e->tag)) {
-            found = e;
-        }
-    }
-    return found;
-}
-
 struct hl_entry *hl_table_find(struct hl_table *t, uint64_t ctx, int src, int tag)
 {
-    if (HL_FAULT(newest_first)) {
-        return find_newest(t, ctx, src, tag);
-    }
     if (t->arrival.head == NULL) {
         return NULL;
     }

@@ -6,7 +6,6 @@
 #include "near.h"
 
 #include "err.h"
-#include "fault.h"
 #include "near_lock.h"
 #include "util.h"
 
@@ -125,11 +124,9 @@ static void acc_locked(const struct update *how, char *target, const char *origi
     size_t extent = hl_op_extent(how->basic);
     for (size_t done = 0; done < n; done += LOCKED_PIECE) {
         size_t m = hl_min_size(n - done, LOCKED_PIECE), at = done * extent;
-        struct hl_near_lock *held = HL_FAULT(lock_skipped) ? NULL : hl_near_lock_take(lock);
+        struct hl_near_lock *held = hl_near_lock_take(lock);
         update_held(how, target + at, past(origin, at), past(fetched, at), m);
-        if (!HL_FAULT(lock_skipped)) {
-            hl_near_lock_leave(held);
-        }
+        hl_near_lock_leave(held);
     }
 }
 
@@ -143,31 +140,10 @@ static int set_update(struct update *how, enum hl_op_kind op, enum hl_basic basi
     return 0;
 }
 
-/* A planted fault: adds by a load and a store instead of one atomic instruction. */
-static void add_torn(const struct update *how, const struct cpu_places *at, const char *origin, char *fetched,
-                     size_t n)
-{
-    size_t size = hl_op_size(how->basic);
-    for (size_t i = 0; i < n; i++) {
-        char *target = at->base + (at->disp != NULL ? at->disp[i] : (int64_t)i * at->stride);
-        if (fetched != NULL) {
-            memcpy(fetched + i * size, target, size);
-        }
-        how->kernel(target, origin + i * size, 1);
-    }
-}
-
 static void acc_by_cpu(const struct update *how, const struct cpu_places *at, const void *origin,
                        void *fetched, size_t n)
 {
-    if (HL_FAULT(add_torn) && how->verb == ADD) {
-        add_torn(how, at, origin, fetched, n);
-        return;
-    }
     cpu_fns[how->verb][width_of(hl_op_size(how->basic))](*at, origin, fetched, n, how->kernel);
-    if (HL_FAULT(fetch_new) && how->verb == ADD && fetched != NULL) {
-        how->kernel(fetched, origin, n);
-    }
 }
 
 static void acc_words(const struct update *how, char *target, const char *origin, char *fetched, size_t n)
@@ -283,7 +259,7 @@ static void acc_row(const struct update *how, char *target, const char *origin, 
     unsigned width = width_of(hl_op_size(how->basic));
     bool moves = how->verb == LOAD || (how->verb == REPLACE && fetched == NULL);
     size_t bytes = n << width, grain = bytes < ROW_LEAST ? 0 : moves ? 8 : widest_swap();
-    if (grain <= (size_t)1 << width || (HL_FAULT(add_torn) && how->verb == ADD)) {
+    if (grain <= (size_t)1 << width) {
         acc_words(how, target, origin, fetched, n);
         return;
     }
@@ -302,7 +278,7 @@ static size_t acc_held(const struct update *how, char *target, const char *origi
                        struct hl_near_lock *lock)
 {
     size_t size = hl_op_size(how->basic), done = 0;
-    if (n * size < ROW_LEAST || (HL_FAULT(add_torn) && how->verb == ADD)) {
+    if (n * size < ROW_LEAST) {
         return 0;
     }
     struct hl_near_lock *held;
@@ -387,7 +363,7 @@ int hl_near_cas(enum hl_basic basic, void *target, const void *origin, const voi
     size_t size = hl_op_size(basic);
     if (hl_near_is_cpu(basic, target)) {
         end_rows(lock);
-        cas_fns[width_of(size) - (HL_FAULT(cas_half) && size > 1)](target, origin, compare, fetched);
+        cas_fns[width_of(size)](target, origin, compare, fetched);
         return 0;
     }
     char before[16];

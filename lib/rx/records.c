@@ -6,7 +6,6 @@
 #include "rx_internal.h"
 
 #include "err.h"
-#include "fault.h"
 #include "mr.h"
 #include "near.h"
 #include "prog.h"
@@ -69,7 +68,7 @@ static int apply_get(const void *there, const struct hl_wire_short *rec, struct 
     if (ans == NULL) {
         return HL_ERR_NO_MEM;
     }
-    hl_near_copy(ans + 1, there, rec->len - (HL_FAULT(chain_answer) && rec->len > 1));
+    hl_near_copy(ans + 1, there, rec->len);
     return 0;
 }
 
@@ -194,9 +193,7 @@ void hl_rx_apply_records(const struct hl_wire_head *head, struct hl_rx_answers *
             holds_regions = is_short;
         }
         a->current = NULL;
-        bool left_out =
-            HL_FAULT(chain_last) && rec->op == HL_WIRE_PUT && a->record > 1 && a->record + 1 == head->count;
-        int rc = left_out ? 0 : is_short ? run_short(rec, &found, a) : run_long(head, (const void *)at, a);
+        int rc = is_short ? run_short(rec, &found, a) : run_long(head, (const void *)at, a);
         if (HL_UNLIKELY(rc != 0)) {
             answer_error(a, rc);
         }

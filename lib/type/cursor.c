@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "err.h"
-#include "fault.h"
 #include "loop.h"
 
 /* Units of a leaf that is one span in this walk; 0 for every other node. */
@@ -33,8 +32,7 @@ static bool is_flat_vec(const struct hl_type_cursor *c, const struct hl_loop *l)
 /* Makes a VEC of leaves the current run, from leaf i on. */
 static void set_vec(struct hl_type_cursor *c, const struct hl_loop *l, char *base, int64_t i)
 {
-    set_run(c, hl_type_at(base, i * l->stride + l->child->off), flat_units(c, l->child),
-            l->stride + HL_FAULT(strided_stride), l->n - i);
+    set_run(c, hl_type_at(base, i * l->stride + l->child->off), flat_units(c, l->child), l->stride, l->n - i);
 }
 
 /* Makes `rows` repetitions of such a VEC the next runs: after the first, the others need no step. */
@@ -127,7 +125,7 @@ static int64_t set_blocks(struct hl_type_cursor *c, const struct hl_loop *l, cha
 static void step_idx(struct hl_type_cursor *c, struct hl_walk_frame *f)
 {
     const struct hl_loop *l = f->loop, *child = l->child;
-    int64_t flat = flat_units(c, child), i = f->i, end = l->n - (HL_FAULT(indexed_last) && l->n > 1);
+    int64_t flat = flat_units(c, child), i = f->i, end = l->n;
 
     if (i == end) {
         c->depth--;
@@ -293,7 +291,7 @@ int hl_type_cursor_init(struct hl_type_cursor *c, enum hl_walk walk, const struc
     c->walk = walk;
     c->root = t->fast;
     c->count = t->size > 0 ? count : 0;
-    c->extent = HL_FAULT(resized_extent) ? t->true_ub - t->true_lb : hl_type_extent(t);
+    c->extent = hl_type_extent(t);
     c->next = (char *)(uintptr_t)buf;
     bool elements = walk == HL_WALK_ELEMENTS && t->basic != HL_BASIC_MIXED;
     c->unit = elements ? hl_op_extent((enum hl_basic)t->basic) : 1;

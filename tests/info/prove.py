@@ -73,6 +73,8 @@ def finds_defects():
     for fault, words in (("chain_last", "FAILED       random "), ("fetch_new", "FAILED       random "), ("cas_half", "FAILED       random ")):
         code, text, error = run("--seconds", "2", HOTLANE_FAULT=fault, HOTLANE_PROVIDER="tcp;ofi_rxm")
         expect(f"{fault} is found", code == 1 and words in text and "steps FAILED" in text, code, text, error)
+    code, text, error = run(HOTLANE_FAULT="no-such-defect")
+    expect("a defect that is not there is refused", code == 1 and "HOTLANE_FAULT=no-such-defect: there is no such defect" in text, code, text, error)
 
 
 if sys.argv[3:] == ["faults"]:

@@ -5,7 +5,6 @@
 #include "../unit/unit.h"
 
 #include "../unit/match_ranks.h"
-#include "fault.h"
 #include "interleave.h"
 
 enum { SEEDS = 3000, THREADS = 3 };
@@ -157,7 +156,9 @@ START_TEST(no_owner_leaves_a_command_for_good)
 }
 END_TEST
 
-#if HL_FAULTS
+#ifdef HL_FAULTS
+#include "fault.h"
+
 static const char *const halves[] = {"leave_deaf", "ask_once"};
 
 START_TEST(either_half_left_out_loses_commands)

@@ -34,7 +34,6 @@ TEXTS = {
     "HOTLANE_PROVIDER": (["no-such-provider", ";", " tcp", "shm"], {"HOTLANE_NEAR": "0"}, "fi_info -l", ["", "tcp;ofi_rxm"]),
     "HOTLANE_CONF": (["/no/such/file", "no-such-file"], {}, "there is no such file", ["", "default"]),
     "HOTLANE_STATS_FILE": (["/no/such/folder/file", "/"], {"HOTLANE_STATS": "json"}, "name a file", ["", "statistics.json"]),
-    "HOTLANE_FAULT": (["no-such-fault"], {}, "", [""]),
 }
 SIZES = ["", "x", "-1", "1e3", "0x10", "1KBB", "1Ki", " 1", "1 ", "9999999999T", "nan", "1,5M"]
 

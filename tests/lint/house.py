@@ -101,9 +101,9 @@ def fabric_calls(code):
 
 
 def planted(code):
-    """Planted faults in headers, whose code is copied into hot ways."""
-    return [f"{name}:{i}" for name, lines in code.items() if name.startswith(LIBRARY) and name.endswith(".h") and name != "lib/base/fault.h"
-            for i, line in enumerate(lines, 1) if re.search(r"\bHL_FAULT\(", line)]
+    """Planted faults in the sources; tests/faults/planted.py has them."""
+    return [f"{name}:{i}" for name, lines in code.items() if name.startswith(LIBRARY)
+            for i, line in enumerate(lines, 1) if re.search(r"\b(?:HL_FAULTS?|hl_fault_\w+)\b", line)]
 
 
 def replaced(text):
@@ -134,5 +134,5 @@ def judge(board, text, code, bodies):
     board.count("structs whose tag another file defines, too (goal 0)", struct_tags(code))
     board.count("static functions of a name in another file, too (goal 0)", statics(bodies))
     board.count("calls of libfabric outside lib/fab and the posts of lanes", fabric_calls(code))
-    board.count("planted faults in headers", planted(code))
+    board.count("planted faults in the library", planted(code))
     board.count("functions and libraries of others replaced", replaced(text))
