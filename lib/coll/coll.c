@@ -25,8 +25,8 @@ int hl_coll_unable(const struct hl_comm *comm, int err)
         return err;
     }
     hl_hang_call(call, sizeof call);
-    hl_log(HL_LOG_ERROR, "%s: %s; the other ranks wait for this one and cannot be told: %s",
-           call[0] != '\0' ? call : "a call of the library", hl_err_text(err), hl_job_end_words());
+    hl_log(HL_LOG_ERROR, "%s: %s; the other ranks wait for this one and cannot be told: %s", call,
+           hl_err_text(err), hl_job_end_words());
     hl_job_abort(1);
 }
 

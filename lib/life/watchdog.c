@@ -1,4 +1,5 @@
 /* What the watchdog needs from several modules: names, and the posts of ranks on other nodes (hang.h). */
+#include "life.h"
 #include "modules.h"
 
 #include "comm.h"
@@ -43,6 +44,15 @@ static void put_world(struct hl_comm *c, void *peer)
 static int world_rank_in(uint64_t ctx, int rank)
 {
     return hl_comm_look(ctx, put_world, &rank) ? rank : -1;
+}
+
+static const char *name_some_call(void)
+{
+    bool mpi = hl_life_opened(HL_LIFE_MPI) || hl_life_opened(HL_LIFE_SESSION);
+    if (hl_life_opened(HL_LIFE_SHMEM)) {
+        return mpi ? "a call of MPI or OpenSHMEM" : HL_HANG_SHMEM_CALL;
+    }
+    return mpi ? "an MPI call" : "a call of the library";
 }
 
 /* ---- Other nodes: a question is a record with flags 0; its answers have flags 1 and one post each, or flags
@@ -99,6 +109,7 @@ int hl_modules_watch(void *board, bool threads)
     hl_hang_names.comm = name_comm;
     hl_hang_names.world = world_rank_in;
     hl_hang_names.ask = ask_rank;
+    hl_hang_names.unnamed = name_some_call;
     hl_hang_names.threads = threads;
     hl_hang_open(board, hl_job.rank, hl_job.node_rank, hl_job.node_size, hl_job.node_world);
     return hl_rx_handle(HL_WIRE_HANG, serve_question);

@@ -1,4 +1,4 @@
-/* Messages over the network: describes those that leave to a port, and has those that come matched. */
+/* Messages over the network: has those that come matched. */
 #include "far.h"
 #include "flow.h"
 
@@ -25,50 +25,6 @@ bool hl_far_is_eager(const struct hl_matcher *m, uint64_t len)
     uint64_t piece = hl_net_piece(m->net);
     return len <= piece ||
            (len <= HL_EAGER_SEGMENTS * piece && (hl_conf.read_min == 0 || len < hl_conf.read_min));
-}
-
-static int pack(void *arg, uint64_t at, void *out, uint64_t n)
-{
-    const struct hl_far_part *p = arg;
-    return hl_type_pack(p->type, p->count, p->buf, (int64_t)(p->offset + at), out, (int64_t)n);
-}
-
-int hl_far_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_msg_head *head,
-                 const struct hl_far_part *part)
-{
-    union hl_msg_area area;
-    memset(&area, 0, sizeof(area));
-    struct hl_far_out out = {.peer = p,
-                             .hash = hl_match_hash(head->ctx, head->src) >> 4,
-                             .head = head,
-                             .area = &area,
-                             .len = part->n,
-                             .fill = pack,
-                             .arg = (void *)(uintptr_t)part,
-                             .patient = part->patient};
-    return hl_net_post(m->net, &out);
-}
-
-int hl_far_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring_slot *slot)
-{
-    struct hl_far_out out = {.peer = p,
-                             .hash = hl_match_hash(slot->head.ctx, slot->head.src) >> 4,
-                             .head = &slot->head,
-                             .area = &slot->area};
-    return hl_net_post(m->net, &out);
-}
-
-int hl_far_control(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring_slot *slot,
-                   const struct hl_far_part *part)
-{
-    struct hl_far_out out = {.peer = p,
-                             .hash = slot->area.fin.cookie,
-                             .head = &slot->head,
-                             .area = &slot->area,
-                             .len = part != NULL ? part->n : 0,
-                             .fill = pack,
-                             .arg = (void *)(uintptr_t)part};
-    return hl_net_post(m->net, &out);
 }
 
 /* Node peers send through memory: a message over the network must not name theirs, or our own. */

@@ -15,7 +15,9 @@ struct hl_far_part {
 
 uint64_t hl_far_piece_max(const struct hl_matcher *m); /* bytes of one DATA message */
 bool hl_far_is_eager(const struct hl_matcher *m, uint64_t len);
-/* Posts an eager message: HL_SENT, HL_NO_ROOM or an error. hl_far_rts and hl_far_control return the same. */
+
+/* port.c: posts an eager message: HL_SENT, HL_NO_ROOM or an error. hl_far_rts and hl_far_control return the
+ * same. */
 int hl_far_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_msg_head *head,
                  const struct hl_far_part *part);
 int hl_far_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring_slot *slot);

@@ -3,6 +3,7 @@
 
 #include "buffer.h"
 #include "err.h"
+#include "far.h"
 #include "job.h"
 #include "log.h"
 #include "rx.h"
@@ -354,6 +355,52 @@ int hl_net_post(struct hl_net *net, const struct hl_far_out *out)
     int sent = post_owned(net, port, out);
     hl_port_leave(port);
     return sent;
+}
+
+/* ---- Messages that leave ---- */
+
+static int pack_part(void *arg, uint64_t at, void *out, uint64_t n)
+{
+    const struct hl_far_part *p = arg;
+    return hl_type_pack(p->type, p->count, p->buf, (int64_t)(p->offset + at), out, (int64_t)n);
+}
+
+int hl_far_eager(struct hl_matcher *m, struct hl_peer *p, const struct hl_msg_head *head,
+                 const struct hl_far_part *part)
+{
+    union hl_msg_area area;
+    memset(&area, 0, sizeof(area));
+    struct hl_far_out out = {.peer = p,
+                             .hash = hl_match_hash(head->ctx, head->src) >> 4,
+                             .head = head,
+                             .area = &area,
+                             .len = part->n,
+                             .fill = pack_part,
+                             .arg = (void *)(uintptr_t)part,
+                             .patient = part->patient};
+    return hl_net_post(m->net, &out);
+}
+
+int hl_far_rts(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring_slot *slot)
+{
+    struct hl_far_out out = {.peer = p,
+                             .hash = hl_match_hash(slot->head.ctx, slot->head.src) >> 4,
+                             .head = &slot->head,
+                             .area = &slot->area};
+    return hl_net_post(m->net, &out);
+}
+
+int hl_far_control(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring_slot *slot,
+                   const struct hl_far_part *part)
+{
+    struct hl_far_out out = {.peer = p,
+                             .hash = slot->area.fin.cookie,
+                             .head = &slot->head,
+                             .area = &slot->area,
+                             .len = part != NULL ? part->n : 0,
+                             .fill = pack_part,
+                             .arg = (void *)(uintptr_t)part};
+    return hl_net_post(m->net, &out);
 }
 
 /* ---- Polling ---- */

@@ -80,7 +80,7 @@ void hl_prog_answer(void)
         hl_mutex_unlock(&lock);
     } else {
         hl_log(HL_LOG_ERROR, "%s: another thread has ended the library, and this wait would never end; %s",
-               call[0] != '\0' ? call : "a call of the library", hl_job_end_words());
+               call, hl_job_end_words());
         hl_job_abort(1);
     }
 }

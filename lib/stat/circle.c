@@ -322,8 +322,8 @@ static void tell_circle(const struct wait_way *w, char *out, size_t cap)
         const char *comma = i > 0 ? ", " : "";
         if (whole || i < FIRST || i == w->n - 1) {
             used += (size_t)snprintf(out + used, cap - used, "%s%s %d waits for %s %d in %s (%s)", comma,
-                                     hl_desc_unit(wait), w->ranks[i], hl_desc_unit(wait), next,
-                                     wait->call[0] != '\0' ? wait->call : "a call", wait->text);
+                                     hl_desc_unit(wait), w->ranks[i], hl_desc_unit(wait), next, wait->call,
+                                     wait->text);
         } else if (i == FIRST) {
             used += (size_t)snprintf(out + used, cap - used, ", and so on by %d more: %d", w->n - FIRST - 1,
                                      w->ranks[i]);

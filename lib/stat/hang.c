@@ -13,17 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define LOOK_NS UINT64_C(100000000) /* between two looks for a circle */
 #define FRAMES 64
-
-#ifdef __x86_64__
-#define HL_X86_64 1
-#else
-#define HL_X86_64 0
-#endif
 
 struct hl_hang_names hl_hang_names;
 
@@ -70,7 +63,7 @@ void hl_desc_await_all(struct hl_wait_desc *t, const struct hl_wait_desc *from)
 
 const char *hl_desc_unit(const struct hl_wait_desc *t)
 {
-    return strncmp(t->call, "shmem", 5) == 0 ? "PE" : "rank";
+    return strncmp(t->call, "shmem", 5) == 0 || strcmp(t->call, HL_HANG_SHMEM_CALL) == 0 ? "PE" : "rank";
 }
 
 void hl_desc_comm(struct hl_wait_desc *t, uint64_t ctx)
@@ -117,46 +110,6 @@ static const char *public_name(const char *symbol)
     return strncmp(symbol, "MPI", 3) == 0 || strncmp(symbol, "shmem", 5) == 0 ? symbol : NULL;
 }
 
-/* Copies memory of this process; false when it is not there. */
-static bool read_own_memory(const void *from, void *to, size_t n)
-{
-    struct iovec here = {to, n}, there = {(void *)(uintptr_t)from, n};
-    return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)n;
-}
-
-/* The function that was called before the return address `back`, through the linker's table. The code
- * on x86-64 is:
- *   call table entry       ff 15 offset
- *   call stub, and there   e8 offset; [endbr64] [bnd] jmp table entry: f3 0f 1e fa, f2, ff 25 offset
- * NULL: it is none of these. This finds functions that end with a call of another one, which have no
- * frame. */
-static void *called_at(const char *back)
-{
-    unsigned char code[6], stub[11];
-    const char *at;
-    int32_t offset;
-    void *to = NULL;
-    if (!HL_X86_64 || !read_own_memory(back - 6, code, sizeof code)) {
-        return NULL;
-    }
-    memcpy(&offset, code + 2, sizeof offset);
-    if (code[0] == 0xff && code[1] == 0x15) {
-        return read_own_memory(back + offset, &to, sizeof to) ? to : NULL;
-    }
-    if (code[1] != 0xe8 || !read_own_memory(at = back + offset, stub, sizeof stub)) {
-        return NULL;
-    }
-    size_t skip = memcmp(stub, "\xf3\x0f\x1e\xfa", 4) == 0 ? 4 : 0;
-    skip += stub[skip] == 0xf2;
-    memcpy(&offset, stub + skip + 2, sizeof offset);
-    if (stub[skip] != 0xff || stub[skip + 1] != 0x25) {
-        return NULL;
-    }
-    return read_own_memory(at + skip + 6 + offset, &to, sizeof to) ? to : NULL;
-}
-
-/* Writes the user's call: the function that the first frame outside of this library has called, or else the
- * outermost frame of this library that has a public name. */
 void hl_hang_call(char *out, size_t cap)
 {
     void *frames[FRAMES];
@@ -174,12 +127,10 @@ void hl_hang_call(char *out, size_t cap)
         const char *found = inside ? public_name(at.dli_sname) : NULL;
         name = found != NULL ? found : name;
     }
-    void *called = n > 0 && !inside ? called_at(frames[i - 1]) : NULL;
-    if (called != NULL && dladdr(called, &at) != 0 && at.dli_fbase == mine.dli_fbase &&
-        public_name(at.dli_sname) != NULL) {
-        name = public_name(at.dli_sname);
+    if (name == NULL) {
+        name = hl_hang_names.unnamed != NULL ? hl_hang_names.unnamed() : "a call of the library";
     }
-    snprintf(out, cap, "%s", name != NULL ? name : "");
+    snprintf(out, cap, "%s", name);
 }
 
 /* Writes the ranks: "; for rank 1", "; for ranks 1, 2 and 5 more", "; for any of PEs 1, 2". */
@@ -219,8 +170,8 @@ static void describe_wait(const struct hl_wait_desc *t, uint64_t ns)
     describe_ranks(t, ranks, sizeof ranks);
     hl_stat_words(counters, sizeof counters);
     hl_log(HL_LOG_ERROR, "watchdog: thread %ld has waited %.0f s in %s: %s%s", syscall(SYS_gettid),
-           (double)ns / 1e9, t->call[0] != '\0' ? t->call : "a call of the library",
-           t->text[0] != '\0' ? t->text : "for something that has no name here", ranks);
+           (double)ns / 1e9, t->call, t->text[0] != '\0' ? t->text : "for something that has no name here",
+           ranks);
     hl_log(HL_LOG_ERROR, "watchdog: counters so far:%s", counters);
 }
 

@@ -27,7 +27,7 @@ struct hl_wait_desc {
     int32_t asked;                /* 1 + the rank whose receive thread owes an answer, 0: none */
     int32_t first;                /* index of the awaited rank in ranks[0]: set it to get others of them */
     int32_t ranks[HL_HANG_RANKS]; /* world ranks */
-    char call[40];                /* the user's call; "": not known */
+    char call[40];                /* the user's call */
     char text[128];               /* what is waited for */
 };
 
@@ -54,6 +54,9 @@ void hl_desc_await_all(struct hl_wait_desc *t, const struct hl_wait_desc *from);
 /* Number of entries of `ranks` in use. */
 int hl_desc_ranks(const struct hl_wait_desc *t);
 
+/* What a call of OpenSHMEM without a name is called. */
+#define HL_HANG_SHMEM_CALL "an OpenSHMEM call"
+
 /* "PE" in a call of OpenSHMEM, else "rank". */
 const char *hl_desc_unit(const struct hl_wait_desc *t);
 
@@ -71,7 +74,8 @@ struct hl_hang_names {
     int (*holder)(uint64_t id); /* holder of this rank's lock of a window, or -1 */
     /* Asks a rank of another node for its waits, and for the holder of its lock of window `id` (0: none). */
     void (*ask)(int world, uint64_t id);
-    bool threads; /* MPI_THREAD_MULTIPLE was granted */
+    const char *(*unnamed)(void); /* what a call without a name is called */
+    bool threads;                 /* MPI_THREAD_MULTIPLE was granted */
 };
 extern struct hl_hang_names hl_hang_names;
 
@@ -100,7 +104,9 @@ void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_describe *
  * no words. */
 void hl_hang_words(bool (*cond)(void *arg), const void *arg, struct hl_wait_desc *t);
 
-/* Writes the calling thread's call, "MPI_Recv" or "shmem_quiet"; "" when it is not known. */
+/* Writes the calling thread's call, such as "MPI_Recv": the outermost frame of this library that has a public
+ * name. A call that goes on by a jump to another function has left no frame: then it is "an MPI call" or
+ * "an OpenSHMEM call". */
 void hl_hang_call(char *out, size_t cap);
 
 /* Milliseconds that a waiting system call may take until hl_hang_look and hl_stops_look; -1: for ever. */

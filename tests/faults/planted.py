@@ -142,7 +142,7 @@ static void acc_by_cpu(const struct update *how, const struct cpu_places *at, co
 # tests/interleave/test_inbox.c finds those.
 OF_MESSAGES = {
     "port_wander": ("messages of one pair leave by any port", (
-        "lib/match/far.c",
+        "lib/match/port.c",
         ".hash = hl_match_hash(head->ctx, head->src) >> 4,",
         ".hash = (hl_match_hash(head->ctx, head->src) >> 4) + (HL_FAULT(port_wander) ? hl_now_ns() >> 6 : 0),")),
     "poll_one": ("who waits looks at one inbox only", (

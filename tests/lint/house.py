@@ -13,6 +13,8 @@ ASSEMBLERS = ("life", "api", "shmem")
 # Where libfabric is called: the module that opens it, registers memory and posts what has no way to keep short; and where lanes post,
 # operations and chains.
 FABRIC = ("lib/fab/", "lib/lane/post.c", "lib/lane/send.c")
+# The name of a static function that the text of a macro defines.
+STATIC_OF_MACRO = re.compile(r"\b(?:static|HL_INLINE)\b[^;={}()]*?(\w+)\s*\([^;{}]*\)[^;{}=]*\{")
 FABRIC_CALL = re.compile(r"(?<![\w>.])fi_[a-z_0-9]+\s*\(")
 
 
@@ -84,14 +86,61 @@ def struct_tags(code):
     return twice(tags)
 
 
-def statics(bodies):
-    """`bodies`: {file: [(function, first line, last line, signature)]}."""
-    names = defaultdict(list)
+def arguments(text, at):
+    """The arguments of a call of a macro behind its parenthesis; None: they go on in another line."""
+    depth, found, begin = 1, [], at
+    for i, char in enumerate(text[at:], at):
+        depth += (char == "(") - (char == ")")
+        if depth == 0 or (char == "," and depth == 1):
+            found.append(text[begin:i].strip())
+            begin = i + 1
+        if depth == 0:
+            return found
+    return None
+
+
+def made(text, macros, depth=4):
+    """The static functions that calls of macros in a text make."""
+    found = []
+    for use in re.finditer(r"\b(\w+)\(", text):
+        given = arguments(text, use.end()) if use[1] in macros and depth > 0 else None
+        if given is not None:
+            parameters, body = macros[use[1]]
+            words = dict(zip(parameters, given))
+            body = re.sub(r"\s*##\s*", "", re.sub(r"\w+", lambda m: words.get(m[0], m[0]), body))
+            found += STATIC_OF_MACRO.findall(body) + made(body, macros, depth - 1)
+    return found
+
+
+def made_by_macros(lines):
+    """[(line, name)] of the static functions that a file's own macros make."""
+    macros, found = {}, set()
+    for number, line in enumerate(lines, 1):
+        whole, i = line, number
+        while whole.endswith("\\") and i < len(lines):
+            whole, i = whole[:-1] + " " + lines[i], i + 1
+        define = re.match(r"#\s*define (\w+)\(([^)]*)\)(.*)", whole)
+        if define:
+            macros[define[1]] = re.split(r"[,\s]+", define[2]), define[3]
+        elif macros and not lines[number - 2].endswith("\\"):
+            found |= {(number, name) for name in made(whole, macros)}
+    return sorted(found)
+
+
+def statics(code, bodies):
+    """[(file, line, name)] of static functions. `bodies`: {file: [(function, first line, last line, signature)]}."""
+    found = []
     for name, functions in bodies.items():
         if name.startswith(LIBRARY):
-            for function, _, _, head in functions:
-                if re.search(r"\b(static|HL_INLINE)\b", head.split("(")[0]):
-                    names[function].append(name)
+            found += [(name, line, function) for function, line, _, head in functions if re.search(r"\b(static|HL_INLINE)\b", head.split("(")[0])]
+            found += [(name, line, function) for line, function in made_by_macros(code[name])]
+    return found
+
+
+def same_statics(functions):
+    names = defaultdict(list)
+    for file, _, function in functions:
+        names[function].append(file)
     return twice(names)
 
 
@@ -132,7 +181,10 @@ def judge(board, text, code, bodies):
                 [f"{m} -> {used}" for m in table.order for used in table.uses[m] if used not in found[m]])
     board.count("includes of another module's private header, or by a path", trespasses(table, text))
     board.count("structs whose tag another file defines, too (goal 0)", struct_tags(code))
-    board.count("static functions of a name in another file, too (goal 0)", statics(bodies))
+    functions = statics(code, bodies)
+    board.count("static functions of a name in another file, too (goal 0)", same_statics(functions))
+    board.count("static functions whose name is one word (goal 0)",
+                [f"{file}:{line} {name}" for file, line, name in functions if "_" not in name], 245)
     board.count("calls of libfabric outside lib/fab and the posts of lanes", fabric_calls(code))
     board.count("planted faults in the library", planted(code))
     board.count("functions and libraries of others replaced", replaced(text))

@@ -87,10 +87,10 @@ PASTED = {
 }
 
 
-def compile_all(build, work, options=("-O3", "-DNDEBUG"), only=("",)):
-    """Compiles the library's files (those with one of the words `only` in their names) into `work`; a file NAME.ci for each."""
+def compile_all(build, work, options=("-O3", "-DNDEBUG")):
+    """Compiles the library's files into `work`; a file NAME.ci for each."""
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
-        entries = [e for e in json.load(f) if e["output"].startswith("lib/libhl_") and any(w in e["file"] for w in only)]
+        entries = [e for e in json.load(f) if e["output"].startswith("lib/libhl_")]
 
     def one(numbered):
         number, entry = numbered

@@ -17,7 +17,7 @@ import clean_env  # noqa: E402  pylint: disable=wrong-import-position
 mpiexec, program = sys.argv[1:3]
 ONE = r"MPI_Finalize: .*1 other thread is still in calls \({}\), which would never return"
 SCENES = {
-    "recv": ONE.format("MPI_Recv"), "wait": ONE.format("MPI_Wait"), "probe": ONE.format("MPI_Probe"),
+    "recv": ONE.format("MPI_Recv"), "wait": ONE.format("(MPI_Wait|an MPI call)"), "probe": ONE.format("MPI_Probe"),
     "barrier": ONE.format("MPI_Barrier"), "lock": ONE.format("MPI_Win_lock"),
     "two": r"2 other threads are still in calls \((MPI_Probe, MPI_Recv|MPI_Recv, MPI_Probe)\)",
     "new": ONE.format("MPI_Recv") + "|MPI_Recv: another thread has ended the library, and ",

@@ -14,8 +14,8 @@
  *   probe.c  probes, matched messages, cancel
  *   flow.c  bounded memory for unexpected messages; entry.c: that memory
  *   deaths.c   peers that have died
- *   far.c    messages over the network: what leaves and what comes
- *   port.c   the network's endpoints (port.h); bell.c: they wake sleepers
+ *   far.c    messages that come over the network
+ *   port.c   the network's endpoints (port.h), and what leaves by them; bell.c: they wake sleepers
  *   tail.c   messages that the network has lost at the end of a stream */
 #ifndef HL_MATCH_INTERNAL_H
 #define HL_MATCH_INTERNAL_H
