@@ -424,9 +424,10 @@ static void add_lost(TCase *t)
     tcase_add_test(t, a_chain_that_fails_unsent_leaves_nothing_open);
 }
 
-/* A provider that still holds an operation keeps its endpoint, and may write into the receives posted there,
- * or send what it holds. */
-START_TEST(receives_of_an_endpoint_that_stays_open_are_kept) HL_NO_TSA
+/* A provider that still holds an operation to a rank that died keeps its endpoint, and may write into the
+ * receives posted there, the context of a slot, or a way's heartbeat, or send what it holds. So a later
+ * opening has other memory for that lane. */
+START_TEST(what_an_endpoint_that_stays_open_may_use_is_kept) HL_NO_TSA
 {
     chain = UINT64_MAX;
     start(1);
@@ -444,7 +445,8 @@ START_TEST(receives_of_an_endpoint_that_stays_open_are_kept) HL_NO_TSA
     ck_assert(hl_lease_try(&lane->lease));
     struct hl_way *way = hl_way_find(lane, 2);
     (void)hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE);
-    const struct hl_chain *sent = way->last->chain;
+    const struct hl_slot *held = way->last;
+    const struct hl_chain *sent = held->chain;
     hl_slot_fail_peer(lane, way);
     hl_lane_leave(lane);
     const void *receives = lane->fab->receives;
@@ -453,6 +455,19 @@ START_TEST(receives_of_an_endpoint_that_stays_open_are_kept) HL_NO_TSA
     ck_assert_int_gt(model.objects, 0);
     must_be_kept(receives, bytes, hl_mem_buffer_take);
     must_be_kept(sent, sizeof *sent + hl_fab.eager, hl_mem_buffer_take);
+    must_be_kept(way, hl_round_up(sizeof *way, HL_CACHELINE), malloc);
+    model.hold = false;
+    for (int turn = 0; turn < 2; turn++) {
+        ck_assert_int_eq(hl_pool_open(&hl_pool, 1, RANKS), 0);
+        struct hl_lane *later = hl_pool.lanes[0];
+        ck_assert_ptr_ne(later, lane);
+        ck_assert(hl_lease_try(&later->lease));
+        ck_assert_int_eq(hl_lane_make_ready(later), 0);
+        hl_lane_leave(later);
+        ck_assert(held->quarantined);
+        ck_assert_ptr_eq(later->older, lane);
+        hl_pool_close(&hl_pool);
+    }
 }
 END_TEST
 
