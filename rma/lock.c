@@ -58,7 +58,9 @@ static int release_lock(struct hl_win *w, int target, bool exclusive)
     if (hl_target_is_far(t) || !hl_lockword_leave(&hl_target_ctl(t)->lock, exclusive)) {
         rc = send_release(w, target, exclusive);
     }
-    /* relaxed: peers read it after this process has ended. */
+    /* relaxed: peers read it after this process has ended. Another thread that locks this target again has
+     * ordered its call behind this one: else MPI's epochs of one process at one target would overlap. So its
+     * mark is stored later. */
     hl_a8_store_relaxed(hl_win_holds(hl_win_ctl(w)) + target, 0);
     return rc;
 }

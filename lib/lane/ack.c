@@ -98,8 +98,7 @@ static void acknowledged_one(struct hl_lane *lane, struct hl_way *way, const str
 }
 
 /* The peer got message number `message`, or a ping behind it, but not one before it; or its answer is lost.
- * If the lane has seen a loss since, that is no news: then only slots that the provider had not given back
- * are still open. */
+ * If the lane has seen a loss since, that is no news: all up to that message have failed (hl_slot_lost). */
 static void missed(struct hl_lane *lane, struct hl_way *way, uint64_t message) HL_REQUIRES(lane->lease)
 {
     if (message > way->greeted_from) {
@@ -107,13 +106,6 @@ static void missed(struct hl_lane *lane, struct hl_way *way, uint64_t message) H
                "the network has lost messages to %s %d (a connection was reset): operations in them fail",
                hl_log_unit(), way->peer);
         hl_slot_lost(lane, way);
-        return;
-    }
-    for (struct hl_slot *slot = way->first, *next; slot != NULL; slot = next) {
-        next = slot->next;
-        if (slot->open == HL_PART_ACK && slot->chain->message <= message) {
-            hl_slot_close(lane, slot, HL_PART_ACK, HL_ERR_PROC_ABORTED);
-        }
     }
 }
 

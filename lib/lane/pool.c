@@ -50,6 +50,26 @@ static size_t piece_bytes(void)
     return hl_min_size(HL_PIECE, hl_fab.post_max & ~(size_t)63);
 }
 
+/* Makes lane `i`: in the memory that it had when the pool was open before, unless that is lent. */
+static bool make_lane(struct hl_lane_pool *p, uint32_t i)
+{
+    struct hl_lane *had = p->lanes[i], *lane = had != NULL && !had->lent ? had : NULL;
+    struct hl_lane *older = lane != NULL ? lane->older : had;
+    if (lane == NULL) {
+        lane = aligned_alloc(HL_CACHELINE, hl_round_up(sizeof *lane + sizeof *lane->fab, HL_CACHELINE));
+    }
+    if (lane == NULL) {
+        return false;
+    }
+    memset(lane, 0, offsetof(struct hl_lane, slots)); /* a lane that nobody needs takes 1 KiB */
+    lane->fab = (struct hl_fab_ep *)(lane + 1);
+    lane->pool = p;
+    lane->index = i;
+    lane->older = older;
+    p->lanes[i] = lane;
+    return true;
+}
+
 int hl_pool_open(struct hl_lane_pool *p, uint32_t lanes, int ranks)
 {
     p->ranks = ranks;
@@ -66,18 +86,7 @@ int hl_pool_open(struct hl_lane_pool *p, uint32_t lanes, int ranks)
     p->used = calloc((size_t)ranks, sizeof *p->used);
     bool ok = p->used != NULL;
     for (uint32_t i = 0; ok && i < lanes; i++) {
-        struct hl_lane *lane = p->lanes[i];
-        if (lane == NULL) {
-            lane = aligned_alloc(HL_CACHELINE, hl_round_up(sizeof *lane + sizeof *lane->fab, HL_CACHELINE));
-        }
-        ok = lane != NULL;
-        if (ok) {
-            memset(lane, 0, offsetof(struct hl_lane, slots)); /* a lane that nobody needs takes 1 KiB */
-            lane->fab = (struct hl_fab_ep *)(lane + 1);
-            lane->pool = p;
-            lane->index = i;
-            p->lanes[i] = lane;
-        }
+        ok = make_lane(p, i);
     }
     if (!ok) {
         hl_pool_close(p);
@@ -100,7 +109,7 @@ static bool holds_dead(const struct hl_lane *lane) HL_NO_TSA
 
 /* Closes the endpoint, unless it still holds operations to dead ranks: then it is leaked, because libfabric
  * 1.17 crashes when an endpoint with open reads is closed. The memory of pings that do not come back is never
- * used again. False: it stays open. */
+ * used again. False: it stays open, and slots, ways, chains and receives with it. */
 static bool close_endpoint(struct hl_lane *lane) HL_NO_TSA
 {
     bool closed = false;
@@ -120,6 +129,22 @@ static bool close_endpoint(struct hl_lane *lane) HL_NO_TSA
     return closed;
 }
 
+/* Clears what the lane has but its slots, and the ways of one that is lent, into which a heartbeat may still
+ * be read. The thread-local memories of short.h may point here ever after: they find that no chain takes
+ * their record. */
+static void clear_lane(struct hl_lane *lane, bool lent) HL_NO_TSA
+{
+    struct hl_lane *older = lane->older;
+    if (!lent) {
+        hl_way_free_all(lane);
+    }
+    void *ways = hl_aptr_load_relaxed(&lane->ways); /* relaxed, both: no other thread is left. */
+    memset(lane, 0, offsetof(struct hl_lane, slots));
+    hl_aptr_store_relaxed(&lane->ways, ways);
+    lane->lent = lent;
+    lane->older = older;
+}
+
 void hl_pool_close(struct hl_lane_pool *p) HL_NO_TSA
 {
     hl_a32_store_relaxed(&p->count, 0); /* relaxed: no other thread uses lanes. */
@@ -129,12 +154,13 @@ void hl_pool_close(struct hl_lane_pool *p) HL_NO_TSA
         if (lane == NULL || lane->pool == NULL) {
             continue;
         }
+        bool lent = false;
         if (lane->ep != NULL) { /* else its slots have never been cleared */
-            hl_chain_free_all(lane, close_endpoint(lane));
+            lent = !close_endpoint(lane);
+            hl_chain_free_all(lane, !lent);
         }
-        hl_way_free_all(lane);
         hl_stat_lane_retire(&lane->stat);
-        memset(lane, 0, offsetof(struct hl_lane, slots));
+        clear_lane(lane, lent);
     }
     free(p->used);
     p->used = NULL;

@@ -227,11 +227,6 @@ static void check_heartbeat(struct hl_lane *lane, struct hl_way *way) HL_REQUIRE
     }
     bool late = slot != NULL && slot->chain->at_tick + HL_HEARTBEAT_TICKS <= lane->ticks &&
                 way->heartbeat_tick + HL_HEARTBEAT_TICKS <= lane->ticks;
-    if (late && way->lost) {
-        /* Its post ended without error after the loss: nobody else asks for the acknowledgement. */
-        hl_slot_lost(lane, way);
-        return;
-    }
     if (!late || (way->heartbeat_addr == 0 && way->heartbeat_key == 0)) {
         return;
     }

@@ -232,7 +232,7 @@ void hl_slot_lost(struct hl_lane *lane, struct hl_way *way)
     struct hl_slot *slot = way->first;
     while (slot != NULL) {
         struct hl_slot *next = slot->next;
-        if (slot->open == HL_PART_ACK) {
+        if ((slot->open & HL_PART_ACK) != 0) {
             hl_slot_close(lane, slot, HL_PART_ACK, HL_ERR_PROC_ABORTED);
         }
         slot = next;

@@ -211,6 +211,8 @@ struct hl_lane {
     uint64_t swept;          /* leases at the last sweep of idle bits */
     struct hl_ping *pings;   /* those that the provider holds */
     const struct hl_way *connected; /* the helper has pinged it (open_async.c), NULL: none */
+    bool lent; /* its endpoint did not close: its memory is the provider's until the process ends (pool.c) */
+    struct hl_lane *older; /* a lane of this index that is lent, or NULL */
     struct hl_stat_lane stat;
     /* On a cache line that only a new way changes, since flushes of all threads read it. */
     HL_ALIGNED_LINE hl_aptr

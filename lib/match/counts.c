@@ -79,6 +79,5 @@ void hl_match_counts_close(void)
 {
     for (size_t i = 0; i < HL_COUNT_OF(counts); i++) {
         hl_stat_keep(counts[i].row, NULL);
-        hl_stat_rank_add(counts[i].row, counts[i].get());
     }
 }

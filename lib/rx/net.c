@@ -70,13 +70,16 @@ void hl_rx_answers_send(const struct hl_rx_sender *s, struct hl_rx_outbound *out
     ack.kind = HL_WIRE_ACK;
     memcpy(out->bytes, &ack, sizeof ack);
     out->len = ack.len;
+    out->needs_end = out->needs_end || ack.flags != 0;
     out->to = s->addr;
     hl_rx_sends_send(out);
 }
 
 /* ---- answers that are lost ----
  *
- * The provider reports that an answer has ended with an error, refuses it, or takes nothing for too long. The
+ * The provider reports that an answer has ended with an error, refuses it, or takes nothing for too long. It
+ * reports nothing of what is injected: so refusals and answers with flags are sent (needs_end), while the
+ * lane misses an answer with data, and asks for a bare acknowledgement. The
  * lane would ask for it without end, or take the next acknowledgement of all that came for its own. So the
  * messages up to it count as lost: pings, and messages of an ordered stream, are answered so until the lane
  * says HELLO. It says that after any loss, also before it has heard of this one, so it is told once more. */
@@ -276,6 +279,7 @@ static void take_net_message(const uint8_t *bytes, size_t len)
     }
     bool lost = !take_next_message(s, head, &a);
     out->len = a.len;
+    out->needs_end = a.refuses;
     if (HL_UNLIKELY(lost)) {
         hl_rx_answers_send(
             s, out,

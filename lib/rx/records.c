@@ -51,6 +51,7 @@ static void answer_error(struct hl_rx_answers *a, int rc)
     }
     if (a->current != NULL) {
         a->current->rc = rc;
+        a->refuses = true;
     }
 }
 

@@ -34,6 +34,7 @@ struct hl_rx_outbound *hl_rx_sends_new(void)
     out->next = NULL;
     out->since_ns = 0;
     out->len = 0;
+    out->needs_end = false;
     return out;
 }
 
@@ -60,7 +61,7 @@ static int judge_send(int rc)
 
 int hl_rx_sends_post(struct hl_rx_outbound *out)
 {
-    if (out->len <= hl_fab.inject) {
+    if (out->len <= hl_fab.inject && !out->needs_end) {
         int rc = hl_fab_ep_inject(endpoint, out->to, out->bytes, out->len);
         if (rc == 0) {
             hl_rx_sends_recycle(out);

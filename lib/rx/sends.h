@@ -22,6 +22,7 @@ struct hl_rx_outbound {
     int peer;          /* world rank */
     uint64_t since_ns; /* time of the first refusal, 0: none */
     uint32_t len;
+    bool needs_end;              /* the provider has to tell how it ends: its loss would show nowhere else */
     _Alignas(8) uint8_t bytes[]; /* room for hl_fab.eager bytes */
 };
 

@@ -86,6 +86,9 @@ static uint64_t lane_sum(int row)
 void hl_stat_keep(enum hl_stat_rank_row row, uint64_t (*get)(void))
 {
     hl_mutex_lock(&kept_lock);
+    if (get == NULL && kept[row] != NULL) {
+        hl_stat_rank_add(row, kept[row]());
+    }
     kept[row] = get;
     hl_mutex_unlock(&kept_lock);
 }
@@ -98,8 +101,9 @@ static uint64_t counter_value(int row)
     row -= 1 + HL_STAT_LANE_COUNT;
     hl_mutex_lock(&kept_lock);
     uint64_t value = kept[row] != NULL ? kept[row]() : 0;
+    value += hl_a64_load_relaxed(&rank_counters[row].value); /* relaxed: a recent value. */
     hl_mutex_unlock(&kept_lock);
-    return value + hl_a64_load_relaxed(&rank_counters[row].value); /* relaxed: a recent value. */
+    return value;
 }
 
 void hl_stat_values(uint64_t *out)

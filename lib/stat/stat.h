@@ -99,9 +99,9 @@ HL_INLINE void hl_stat_lane_add(struct hl_stat_lane *s, enum hl_stat_lane_row ro
 /* Adds to a counter of the rank. Any thread; not for hot paths. */
 void hl_stat_rank_add(enum hl_stat_rank_row row, uint64_t by);
 
-/* Registers `get`, which returns what a module has counted itself for a counter of the rank; NULL: none
- * any more. It is added to what hl_stat_rank_add has counted. `get` is called under a lock, from any
- * thread, and must not wait. */
+/* Registers `get`, which returns what a module has counted itself for a counter of the rank. It is added to
+ * what hl_stat_rank_add has counted. NULL: the module counts no more; what it has counted stays, so that no
+ * reader sees the counter fall. `get` is called under a lock, from any thread, and must not wait. */
 void hl_stat_keep(enum hl_stat_rank_row row, uint64_t (*get)(void));
 
 /* Adds a lane's counters to the sums, for at most 64 lanes at a time, until it is retired; its counts stay in

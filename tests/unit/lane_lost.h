@@ -106,6 +106,67 @@ START_TEST(a_message_does_not_outlive_its_connection)
 }
 END_TEST
 
+static void lose_connection(int peer) HL_NO_TSA
+{
+    struct hl_lane *lane = hl_pool.lanes[0];
+    ck_assert(hl_lease_try(&lane->lease));
+    hl_slot_lost(lane, hl_way_find(lane, peer));
+    hl_lane_leave(lane);
+}
+
+/* The provider still holds a message when its connection is lost, and later gives it back without an error;
+ * it never arrives. The acknowledgement of the next one is not its own. */
+START_TEST(an_acknowledgement_ends_no_message_from_before_a_loss)
+{
+    chain = 0; /* each message leaves at once */
+    start(1);
+    struct hl_wire_rec rec = {.op = HL_WIRE_NOTICE};
+    hl_a32 error = {0}, later = {0};
+    struct hl_lane_message m = {.peer = 2, .rec = &rec, .error = &error};
+    model.hold = true;
+    ck_assert_int_eq(hl_lane_message(&m), 0);
+    lose_connection(2);
+    model.swallow = 1;
+    model.hold = false;
+    m.error = &later;
+    ck_assert_int_eq(hl_lane_message(&m), 0);
+    hl_lane_flush(2, HL_REMOTE);
+    ck_assert_int_eq(model.swallow, 0);
+    ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
+    ck_assert_int_eq(hl_lane_error_take(&later), 0);
+    stop();
+}
+END_TEST
+
+/* One that the provider never gives back: reconnecting goes on, and ticks do not begin it anew. */
+START_TEST(a_message_that_is_not_given_back_begins_no_reconnect) HL_NO_TSA
+{
+    chain = 0;
+    start(1);
+    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_wire_rec rec = {.op = HL_WIRE_NOTICE};
+    hl_a32 error = {0};
+    struct hl_lane_message m = {.peer = 2, .rec = &rec, .error = &error};
+    model.hold = true;
+    ck_assert_int_eq(hl_lane_message(&m), 0);
+    lose_connection(2);
+    ck_assert(hl_lease_try(&lane->lease));
+    struct hl_way *way = hl_way_find(lane, 2);
+    ck_assert_int_eq(hl_lane_reconnect(lane, way), HL_LANE_STAY);
+    hl_lane_leave(lane);
+    uint32_t left = way->reads;
+    ck_assert_uint_lt(left, HL_RECONNECT_READS);
+    for (int i = 0; i < 2 * HL_HEARTBEAT_TICKS; i++) {
+        (void)hl_pool_tick(&hl_pool);
+        ck_assert_uint_le(way->reads, left);
+    }
+    model.hold = false;
+    hl_lane_flush(2, HL_REMOTE);
+    ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
+    stop();
+}
+END_TEST
+
 /* A message that has left and never arrives: the next one shows it, or, when none comes, a ping. Its
  * operations fail, those after the next HELLO do not. */
 START_TEST(a_message_that_got_lost_is_missed)
@@ -160,14 +221,6 @@ START_TEST(a_chain_that_fails_unsent_leaves_nothing_open) HL_NO_TSA
     stop();
 }
 END_TEST
-
-static void lose_connection(int peer) HL_NO_TSA
-{
-    struct hl_lane *lane = hl_pool.lanes[0];
-    ck_assert(hl_lease_try(&lane->lease));
-    hl_slot_lost(lane, hl_way_find(lane, peer));
-    hl_lane_leave(lane);
-}
 
 static void read_queue(void) HL_NO_TSA
 {
@@ -365,13 +418,16 @@ static void add_lost(TCase *t)
     tcase_add_test(t, a_reconnect_that_is_refused_is_not_tried_again_at_once);
     tcase_add_loop_test(t, a_connection_that_stays_lost_is_reported, 0, 2);
     tcase_add_test(t, a_message_does_not_outlive_its_connection);
+    tcase_add_test(t, an_acknowledgement_ends_no_message_from_before_a_loss);
+    tcase_add_test(t, a_message_that_is_not_given_back_begins_no_reconnect);
     tcase_add_loop_test(t, a_message_that_got_lost_is_missed, 0, 2);
     tcase_add_test(t, a_chain_that_fails_unsent_leaves_nothing_open);
 }
 
-/* A provider that still holds an operation keeps its endpoint, and may write into the receives posted there,
- * or send what it holds. */
-START_TEST(receives_of_an_endpoint_that_stays_open_are_kept) HL_NO_TSA
+/* A provider that still holds an operation to a rank that died keeps its endpoint, and may write into the
+ * receives posted there, the context of a slot, or a way's heartbeat, or send what it holds. So a later
+ * opening has other memory for that lane. */
+START_TEST(what_an_endpoint_that_stays_open_may_use_is_kept) HL_NO_TSA
 {
     chain = UINT64_MAX;
     start(1);
@@ -389,7 +445,8 @@ START_TEST(receives_of_an_endpoint_that_stays_open_are_kept) HL_NO_TSA
     ck_assert(hl_lease_try(&lane->lease));
     struct hl_way *way = hl_way_find(lane, 2);
     (void)hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE);
-    const struct hl_chain *sent = way->last->chain;
+    const struct hl_slot *held = way->last;
+    const struct hl_chain *sent = held->chain;
     hl_slot_fail_peer(lane, way);
     hl_lane_leave(lane);
     const void *receives = lane->fab->receives;
@@ -398,6 +455,19 @@ START_TEST(receives_of_an_endpoint_that_stays_open_are_kept) HL_NO_TSA
     ck_assert_int_gt(model.objects, 0);
     must_be_kept(receives, bytes, hl_mem_buffer_take);
     must_be_kept(sent, sizeof *sent + hl_fab.eager, hl_mem_buffer_take);
+    must_be_kept(way, hl_round_up(sizeof *way, HL_CACHELINE), malloc);
+    model.hold = false;
+    for (int turn = 0; turn < 2; turn++) {
+        ck_assert_int_eq(hl_pool_open(&hl_pool, 1, RANKS), 0);
+        struct hl_lane *later = hl_pool.lanes[0];
+        ck_assert_ptr_ne(later, lane);
+        ck_assert(hl_lease_try(&later->lease));
+        ck_assert_int_eq(hl_lane_make_ready(later), 0);
+        hl_lane_leave(later);
+        ck_assert(held->quarantined);
+        ck_assert_ptr_eq(later->older, lane);
+        hl_pool_close(&hl_pool);
+    }
 }
 END_TEST
 

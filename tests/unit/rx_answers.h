@@ -124,8 +124,13 @@ START_TEST(senders_are_found_where_there_is_no_memory_for_more)
 }
 END_TEST
 
-/* How an answer gets lost. */
+/* How an answer gets lost; each where nothing can be injected, and where all of it could. */
 enum { BY_ERROR, BY_REFUSAL, WAYS };
+
+static void may_inject(bool may)
+{
+    model.inject = may ? 64 : 0;
+}
 
 /* Message `seq` arrives, and its answer does not. */
 static void lose_the_answer(int way, uint64_t seq)
@@ -145,10 +150,10 @@ static void lose_the_answer(int way, uint64_t seq)
  * acknowledgement would be that of the refused record, too. */
 START_TEST(a_refusal_that_is_lost_is_no_success)
 {
-    model.inject = 0;
+    may_inject(_i >= WAYS);
     open_answers(true);
     lane_op = HL_WIRE_HANG;
-    lose_the_answer(_i, 1);
+    lose_the_answer(_i % WAYS, 1);
     send_from_lane(0, 1, true, false);
     must_come(HL_WIRE_LOST, 1, 0);
     lane_op = HL_WIRE_NOTICE;
@@ -170,9 +175,9 @@ END_TEST
 /* An acknowledgement of one message is lost, which no other one stands for. What comes later runs. */
 START_TEST(an_acknowledgement_of_one_that_is_lost_is_told)
 {
-    model.inject = 0;
+    may_inject(_i >= WAYS);
     open_answers(false);
-    lose_the_answer(_i, 1);
+    lose_the_answer(_i % WAYS, 1);
     send_from_lane(0, 1, true, false);
     must_come(HL_WIRE_LOST, 1, 0);
     send_from_lane(0, 2, false, true);
@@ -192,8 +197,8 @@ END_TEST
 /* News of a loss that is lost itself is told again. */
 START_TEST(news_of_a_loss_are_not_lost)
 {
-    model.inject = 0;
-    open_answers(_i == 0);
+    may_inject(_i >= 2);
+    open_answers(_i % 2 == 0);
     lane_op = HL_WIRE_HANG;
     lose_the_answer(BY_ERROR, 1);
     lane_op = HL_WIRE_NOTICE;
@@ -298,9 +303,9 @@ static void add_answers(TCase *t)
 {
     tcase_add_test(t, an_acknowledgement_without_memory_is_asked_for);
     tcase_add_test(t, senders_are_found_where_there_is_no_memory_for_more);
-    tcase_add_loop_test(t, a_refusal_that_is_lost_is_no_success, 0, WAYS);
-    tcase_add_loop_test(t, an_acknowledgement_of_one_that_is_lost_is_told, 0, WAYS);
-    tcase_add_loop_test(t, news_of_a_loss_are_not_lost, 0, 2);
+    tcase_add_loop_test(t, a_refusal_that_is_lost_is_no_success, 0, 2 * WAYS);
+    tcase_add_loop_test(t, an_acknowledgement_of_one_that_is_lost_is_told, 0, 2 * WAYS);
+    tcase_add_loop_test(t, news_of_a_loss_are_not_lost, 0, 4);
     tcase_add_test(t, a_record_waits_for_its_peers_card);
     tcase_add_test(t, what_waits_behind_a_lost_answer_does_not_stand_for_it);
 }

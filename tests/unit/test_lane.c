@@ -585,7 +585,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, flush_waits_for_no_later_operation);
     tcase_add_loop_test(t, messages_are_answered_each_to_its_own, 0, 4);
     tcase_add_test(t, operations_to_a_dead_rank_end_and_their_places_come_back);
-    tcase_add_test(t, receives_of_an_endpoint_that_stays_open_are_kept);
+    tcase_add_test(t, what_an_endpoint_that_stays_open_may_use_is_kept);
     tcase_add_loop_test(t, a_rank_that_takes_nothing_is_reported, 0, 2);
     tcase_add_test(t, idle_bits_are_taken_back);
     tcase_add_test(t, ways_are_found_while_more_are_made);

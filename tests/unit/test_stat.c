@@ -191,8 +191,41 @@ START_TEST(what_a_module_counts_itself_is_added)
     ck_assert_int_eq(hl_stat_get("messages_eager", &value), 0);
     ck_assert_uint_eq(value, 42);
     hl_stat_keep(HL_STAT_RANK_messages_eager, NULL);
+    hl_stat_keep(HL_STAT_RANK_messages_eager, NULL); /* a second time changes nothing */
     ck_assert_int_eq(hl_stat_get("messages_eager", &value), 0);
-    ck_assert_uint_eq(value, 2);
+    ck_assert_uint_eq(value, 42);
+}
+END_TEST
+
+static hl_a32 turns_left;
+
+static void *open_and_close(void *unused)
+{
+    while (hl_a32_load_relaxed(&turns_left) != 0) {
+        hl_stat_keep(HL_STAT_RANK_messages_eager, kept_elsewhere);
+        hl_stat_keep(HL_STAT_RANK_messages_eager, NULL);
+        hl_a32_add_relaxed(&turns_left, UINT32_MAX);
+    }
+    return unused;
+}
+
+/* A module opens, has counted 40 at once, and closes, again and again, while a tool reads. */
+START_TEST(no_reader_sees_a_counter_fall)
+{
+    pthread_t t;
+    uint64_t value, before = 0;
+    bool falls = false;
+    hl_a32_store_relaxed(&turns_left, 20000);
+    pthread_create(&t, NULL, open_and_close, NULL);
+    while (hl_a32_load_relaxed(&turns_left) != 0) {
+        (void)hl_stat_get("messages_eager", &value);
+        falls = falls || value < before;
+        before = value;
+    }
+    pthread_join(t, NULL);
+    ck_assert(!falls);
+    ck_assert_int_eq(hl_stat_get("messages_eager", &value), 0);
+    ck_assert_uint_eq(value, 20000 * 40);
 }
 END_TEST
 
@@ -379,6 +412,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, lanes_are_counted_one_by_one);
     tcase_add_test(t, every_row_has_name_and_help);
     tcase_add_test(t, what_a_module_counts_itself_is_added);
+    tcase_add_test(t, no_reader_sees_a_counter_fall);
     tcase_add_test(t, circles_are_found_and_nothing_else);
     tcase_add_test(t, ranks_of_other_nodes_are_asked);
     tcase_add_test(t, each_stop_of_a_peer_is_said_once);

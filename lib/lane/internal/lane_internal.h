@@ -96,8 +96,9 @@ void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, in
 void hl_slot_quarantine(struct hl_lane *lane, struct hl_slot *slot) HL_REQUIRES(lane->lease);
 /* Marks the peer dead and ends everything open to it. */
 void hl_slot_fail_peer(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
-/* The connection is lost: ends slots that wait for nothing but an acknowledgement, which will not come, with
- * an error. The way must be reconnected before its next post (hl_lane_reconnect). */
+/* The connection is lost: all messages without acknowledgement fail, since that of a later message would
+ * close them as done. Those that the provider holds end when it gives them back. The way must be reconnected
+ * before its next post (hl_lane_reconnect). */
 void hl_slot_lost(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* Lets `tail` pass over slots that have ended. The caller that ends a slot sets lane->wake. */
 void hl_slot_advance(struct hl_lane *lane) HL_REQUIRES(lane->lease);

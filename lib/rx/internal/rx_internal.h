@@ -100,6 +100,7 @@ struct hl_rx_answers {
     uint32_t len, count;         /* bytes in use, with the head; number of answers */
     uint32_t message, record;    /* the record that is being handled */
     struct hl_wire_ans *current; /* the answer to that record, or NULL */
+    bool refuses;                /* an answer is an error */
 };
 
 /* Handles the records of a checked message in order; answers and errors go to *a. */
