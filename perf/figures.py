@@ -198,13 +198,13 @@ def extremes(tables):
 
 
 def values_of(table, unlike=()):
-    """The rows of a table as harness.Values; rows whose names end with one of `unlike` are left out."""
+    """The rows of a table, of a script or of a report.json, as harness.Values; rows whose names end with one of `unlike` are left out."""
     values = harness.Values([])
     for row in table["rows"]:
         if not row["name"].endswith(tuple(unlike) or ("\0",)):
             values[row["name"]] = {k: c for k, c in zip(table["keys"], row["cells"]) if c}
-            values.marks[row["name"]] = row["mark"]
-            if row["ours"]:
+            values.marks[row["name"]] = row.get("mark", "")
+            if row.get("ours"):
                 values.ours.add(row["name"])
     return values
 
