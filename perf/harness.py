@@ -123,6 +123,25 @@ def in_turns(rows, steps, run, options, payload=None, interface=("self", "lo")):
     return values
 
 
+def fitted(rate_of, milliseconds, first, most):
+    """How many of something one run does in so long, at most `most`: by the rate of a short run of `first`, and of a second one where
+    that was too short to tell. rate_of(number): the rate of such a run, a second."""
+    number = min(first, most)
+    for _ in range(2):
+        rate = rate_of(number)
+        wanted = max(1, min(most, round(rate * milliseconds / 1e3)))
+        if wanted <= 10 * number:
+            break
+        number = wanted // 4
+    return wanted
+
+
+def add_milliseconds(parser, what):
+    """The option of scripts that run a number of something, of which some libraries do a hundred times as many in a second."""
+    parser.add_argument("--milliseconds", type=peers.natural, default=0,
+                        help=f"of one run, about: a short run of each row chooses how many {what}; 0: as many in every row (default: %(default)s)")
+
+
 def middle(values):
     return statistics.median(values)
 

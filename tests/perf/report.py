@@ -234,6 +234,22 @@ def sizes():
     check(size < MOST, f"docs/report has {size} bytes, and is to have less than {MOST}: make it again by perf/report, which writes short")
 
 
+def amounts():
+    """A short run chooses how many messages a row sends: as many as its rate allows, one at least, and no more than the most."""
+    asked = []
+
+    def rate(per_second, number):
+        asked.append(number)
+        return per_second
+
+    cases = [((1e3, 100, 128, 10 ** 6), 100, [128]), ((1e6, 100, 128, 10 ** 6), 100000, [128, 25000]), ((1e6, 100, 128, 5000), 5000, [128, 1250]),
+             ((2, 100, 128, 10 ** 6), 1, [128]), ((1e6, 1, 512, 200), 200, [200])]
+    for (per_second, milliseconds, first, most), wanted, runs in cases:
+        del asked[:]
+        found = harness.fitted(lambda number, r=per_second: rate(r, number), milliseconds, first, most)
+        check(found == wanted and asked == runs, f"{per_second}/s for {milliseconds} ms: {found} messages after runs of {asked}")
+
+
 def every_script():
     """A script of perf/ is a part, or no part for a reason; what is named is there."""
     there = {name for name in os.listdir(os.path.join(SOURCE, "perf")) if os.access(path := os.path.join(SOURCE, "perf", name), os.X_OK) and os.path.isfile(path)}
@@ -365,6 +381,7 @@ if __name__ == "__main__":
         examine(os.path.join(SOURCE, "docs", "report"))
         relative()
         sizes()
+        amounts()
     elif len(sys.argv) > 2:
         only(sys.argv[2])
     else:
