@@ -123,30 +123,51 @@ def in_turns(rows, steps, run, options, payload=None, interface=("self", "lo")):
     return values
 
 
+def fitted(rate_of, milliseconds, first, most):
+    """How many of something one run does in so long, at most `most`: by the rate of a short run of `first`, and of a second one where
+    that was too short to tell. rate_of(number): the rate of such a run, a second."""
+    number = min(first, most)
+    for _ in range(2):
+        rate = rate_of(number)
+        wanted = max(1, min(most, round(rate * milliseconds / 1e3)))
+        if wanted <= 10 * number:
+            break
+        number = wanted // 4
+    return wanted
+
+
+def add_milliseconds(parser, what):
+    """The option of scripts that run a number of something, of which some libraries do a hundred times as many in a second."""
+    parser.add_argument("--milliseconds", type=peers.natural, default=0,
+                        help=f"of one run, about: a short run of each row chooses how many {what}; 0: as many in every row (default: %(default)s)")
+
+
 def middle(values):
     return statistics.median(values)
 
 
-def number(value):
-    """With four digits: 237.1M; what was counted exactly."""
+def number(value, digits=4):
+    """With so many digits: 237.1M; what was counted exactly."""
     if isinstance(value, int) and abs(value) < 1e6:
         return str(value)
-    for limit, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+    value = float(f"{value:.{digits}g}")  # 999.96 k are 1 M
+    for limit, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
         if abs(value) >= limit:
-            return f"{value / limit:.4g}{unit}"
-    return f"{value:.4g}"
+            return f"{value / limit:.{digits}g}{unit}"
+    return f"{value:.{digits}g}"
 
 
 def spread(values):
-    """The median, and in brackets the least and the most where there is more than one value."""
+    """The median, and in brackets the least and the most, with three digits, where there is more than one value."""
     if min(values) == max(values):
         return number(values[0])
-    return f"{number(middle(values))} ({number(min(values))}–{number(max(values))})"
+    least, most = number(min(values), 3), number(max(values), 3)
+    return f"{number(middle(values))} ({least[:-1] if least[-1] == most[-1] and most[-1].isalpha() else least}–{most})"
 
 
-def cell(row, n):
+def cell(row, n, show=spread):
     """Of a table's row the n-th cell: what was measured, and what the paper has."""
-    words = spread(row["cells"][n]) if row["cells"][n] else "–"
+    words = show(row["cells"][n]) if row["cells"][n] else "–"
     paper = row["paper"][n] if row.get("paper") else None
     return words if paper is None else f"{words} (paper: {paper})"
 

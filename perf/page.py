@@ -65,15 +65,17 @@ def _plot(table):
 
 
 def _numbers(table):
-    """All its numbers; names that are longer than numbers stand below each other."""
+    """All its numbers, of what is not drawn the medians; names that are longer than numbers stand below each other."""
     rows, keys = table["rows"], [_e(k) for k in table["keys"]]
+    show = harness.spread if table["drawn"] else lambda values: harness.number(harness.middle(values))
     names = [_e(r["name"]) + (f" <small>{_e(r['mark'])}</small>" if r["mark"] else "") for r in rows]
-    cells = [[_e(harness.cell(r, n)) for n in range(len(keys))] for r in rows]
+    cells = [[_e(harness.cell(r, n, show)) for n in range(len(keys))] for r in rows]
     if not table["x"]:
         names, keys, cells = keys, names, [list(column) for column in zip(*cells)]
-    body = "".join(f"<tr><td>{name}</td>" + "".join(f"<td>{c}</td>" for c in some) + "</tr>" for name, some in zip(names, cells))
-    return (f'<p class="title"><b>{_e(table["title"])}</b>: {_e(table["unit"])}</p><div class="numbers"><table><tr><th>{_e(table["x"])}</th>'
-            + "".join(f"<th>{k}</th>" for k in keys) + f"</tr>{body}</table></div>")
+    # HTML needs no ends of cells and rows, of which a page has thousands.
+    body = "".join(f"<tr><td>{name}" + "".join(f"<td>{c}" for c in some) for name, some in zip(names, cells))
+    return (f'<p class="title"><b>{_e(table["title"])}</b>: {_e(table["unit"])}</p><div class="numbers"><table><tr><th>{_e(table["x"])}'
+            + "".join(f"<th>{k}" for k in keys) + f"{body}</table></div>")
 
 
 def _words(told):
@@ -103,7 +105,7 @@ def _section(entry):
     lines = "".join(f"{_e(line)}\n" for line in entry["lines"])
     numbers = f"{''.join(_numbers(t) for t in entry['tables'] if t['drawn'] != 'table')}{'<pre>' + lines + '</pre>' if lines else ''}"
     command = entry["command"] + (f" --build BUILD\n{' '.join(builds.setup(figure.build, 'BUILD'))}" if figure.build else "")
-    numbers = f"<details><summary>Numbers: median (least–most)</summary>{numbers}</details>" if numbers else ""
+    numbers = f"<details><summary>Numbers: median (least–most); of what is not drawn, the median</summary>{numbers}</details>" if numbers else ""
     return f"""<section id="{entry['id']}"><h3>{_e(entry['title'])} <small>({_e(figure.number)}, <code>{entry['id']}</code>)</small></h3>
 <div class="pair"><figure>{shown}<figcaption>{_caption(entry, entry['tables'])}</figcaption></figure>
 <dl>{trouble}<dt>{paper}</dt><dd>{_e(figure.shows)}</dd><dt>Seen here</dt><dd>{told}</dd>{before}

@@ -101,8 +101,9 @@ def add_divisions(parser, some, steps, timeout):
 
 def divide(book, programs, more=(), goals=None):
     """Tables of options.jobs at each side of patches: time ÷ that of a serial run of the same turn, and shares of communication in the
-    threads' time; more: arguments of the stencil; goals: {job: most times}. Every hash is compared with the serial run's."""
-    options, rows, ended, last = book.options, rows_of(programs), set(), {}
+    threads' time; more: arguments of the stencil; goals: {job: most times}. Every hash is compared with the serial run's. Returns {side of
+    patches: harness.Values of (times, percent of communication, percent with the wait for neighbours)}."""
+    options, rows, ended, last, all_values = book.options, rows_of(programs), set(), {}, {}
     grid = ["--zones", options.zones, "--steps", options.steps]
 
     def run(row, job, patch):
@@ -123,6 +124,7 @@ def divide(book, programs, more=(), goals=None):
 
     for patch in options.patches:
         values = harness.in_turns(rows, options.jobs, lambda row, job, patch=patch: run(row, job, patch), options)
+        all_values[patch] = values
         title = f"stencil, ranks × threads, {options.zones.replace(',', ' × ')} zones, patches of {patch}"
         book.table(f"{title}: time ÷ that of a serial run", "times", values.pick(value=lambda v, _: v[0]), better="less")
         for job, goal in (goals or {}).items():
@@ -132,3 +134,4 @@ def divide(book, programs, more=(), goals=None):
         for field, words in ((1, "communication"), (2, "communication and the wait for neighbours")):
             book.table(f"{title}: {words}", "percent of the threads' time", values.pick(value=lambda v, _, f=field: v[f]), better="less",
                        drawn=field == 1)
+    return all_values

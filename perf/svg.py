@@ -16,15 +16,22 @@ def _colours(names):
 
 # currentColor is the page's, and of curves and dots that of their class. Renderers that know no variables and no dark pages show the same.
 STYLE = (".plot text{fill:currentColor;font:12px sans-serif}.plot .grid{stroke:currentColor;opacity:.17}.plot .line{fill:none;"
-         "stroke:currentColor;stroke-width:2}.plot .dot,.plot .bar{fill:currentColor}.plot .spread{stroke:currentColor;stroke-width:1.3;fill:none}"
+         "stroke:currentColor;stroke-width:2}.plot .dot,.plot .bar{fill:currentColor}.plot .dots{fill:none;stroke:currentColor;stroke-width:6;stroke-linecap:round}"
+         ".plot .spread{stroke:currentColor;stroke-width:1.3;fill:none}.plot .m{text-anchor:middle}.plot .e{text-anchor:end}"
          + _colours(COLOURS) + "@media(prefers-color-scheme:dark){" + _colours(IN_THE_DARK) + "}")
 # A file of its own has no page around it.
 _ALONE = STYLE + "svg{background:#fff;color:#222}@media(prefers-color-scheme:dark){svg{background:#14181c;color:#ddd}}"
 
 
+def _at(value):
+    """A place as short as it can be written."""
+    return f"{value:.1f}".removesuffix(".0")
+
+
 def _text(x, y, words, anchor="middle", more=""):
     words = str(words).replace("&", "&amp;").replace("<", "&lt;")
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"{more}>{words}</text>'
+    side = "" if anchor == "start" else f' class="{anchor[0]}"'
+    return f'<text x="{_at(x)}" y="{_at(y)}"{side}{more}>{words}</text>'
 
 
 def short(value):
@@ -65,31 +72,32 @@ def _legend(names, top):
     parts = []
     for k, name in enumerate(names):
         x, y = LEFT + k % 2 * (WIDTH - LEFT) / 2, top + LINE * (k // 2)
-        parts += [f'<g class="s{k % len(COLOURS)}"><path class="line" d="M{x:.1f} {y - 4:.1f}h20" stroke-dasharray="{_dash(k)}"/></g>',
+        parts += [f'<path class="line s{k % len(COLOURS)}" d="M{_at(x)} {_at(y - 4)}h20"{_dash(k)}/>',
                   _text(x + 26, y, name, "start")]
     return parts
 
 
 def _dash(k):
-    return DASHES[k // len(COLOURS) % len(DASHES)]
+    dash = DASHES[k // len(COLOURS) % len(DASHES)]
+    return f' stroke-dasharray="{dash}"' if dash else ""
 
 
 def _lines(series, at, y_name):
-    """Curves with their spread; who points at a dot sees its numbers."""
+    """Curves with their dots and spread: three paths each, since a page of all figures has thousands of dots. Where there are more
+    curves than colours, who points at one sees its name."""
     parts = []
     for k, (name, points) in enumerate(series.items()):
         places = [at(*p[:2]) for p in points]
-        parts += [f'<g class="s{k % len(COLOURS)}"><polyline class="line" stroke-dasharray="{_dash(k)}" points="'
-                  + " ".join(f"{px:.1f},{py:.1f}" for px, py in places) + '"/>']
-        for (x, y, *ends), (px, py) in zip(points, places):
-            words = f"{name}, {short(x)}: {y:.4g} {y_name}"
+        bars = ""
+        for (x, _, *ends), (px, _) in zip(points, places):
             if ends and (ends[0] > 0 or is_linear(y_name)):
-                low, high = at(x, ends[0])[1], at(x, ends[1])[1]
-                words += f" ({ends[0]:.4g}–{ends[1]:.4g})"
-                parts.append(f'<path class="spread" d="M{px:.1f} {low:.1f}V{high:.1f}M{px - 3:.1f} {low:.1f}h6M{px - 3:.1f} {high:.1f}h6"/>')
-            title = words.replace("&", "&amp;").replace("<", "&lt;")
-            parts.append(f'<circle class="dot" cx="{px:.1f}" cy="{py:.1f}" r="3"><title>{title}</title></circle>')
-        parts.append("</g>")
+                low, high = (round(at(x, end)[1]) for end in ends[:2])
+                bars += f"M{px:.0f} {low}V{high}" if low != high else ""
+        title = name.replace("&", "&amp;").replace("<", "&lt;")
+        title = f"<title>{title}</title>" if len(series) > len(COLOURS) else ""
+        parts.append(f'<g class="s{k % len(COLOURS)}">{title}<path class="line"{_dash(k)} d="M'
+                     + "L".join(f"{px:.0f} {py:.0f}" for px, py in places) + '"/>' + (f'<path class="spread" d="{bars}"/>' if bars else "")
+                     + '<path class="dots" d="' + "".join(f"M{px:.0f} {py:.0f}h0" for px, py in places) + '"/></g>')
     return parts
 
 
@@ -112,14 +120,17 @@ def curves_text(title, x_name, y_name, series):
         share = (y - y0) / (y1 - y0) if linear else math.log(y / y0) / math.log(y1 / y0)
         return (LEFT + 8 + (WIDTH - LEFT - RIGHT - 16) * math.log(x / x0) / math.log(x1 / x0), HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share)
 
-    parts, places = [], sorted(set(xs))
+    parts, places, grid = [], sorted(set(xs)), ""
     for x in places if len(places) <= 8 else _ticks(x0, x1):
         px, _ = at(x, y0)
-        parts += [f'<path class="grid" d="M{px:.1f} {TOP}V{HEIGHT - BOTTOM}"/>', _text(px, HEIGHT - BOTTOM + 15, _place(x, x_name))]
+        grid += f"M{_at(px)} {TOP}V{HEIGHT - BOTTOM}"
+        parts.append(_text(px, HEIGHT - BOTTOM + 15, _place(x, x_name)))
     step = float(f"{(y1 - y0) / 5:.1g}")
     for y in [k * step for k in range(math.ceil(y0 / step), math.floor(y1 / step) + 1)] if linear else _ticks(y0, y1):
         _, py = at(x0, y)
-        parts += [f'<path class="grid" d="M{LEFT} {py:.1f}H{WIDTH - RIGHT}"/>', _text(LEFT - 6, py + 4, short(y), "end")]
+        grid += f"M{LEFT} {_at(py)}H{WIDTH - RIGHT}"
+        parts.append(_text(LEFT - 6, py + 4, short(y), "end"))
+    parts.insert(0, f'<path class="grid" d="{grid}"/>')
     y = (TOP + HEIGHT - BOTTOM) / 2  # the middle of the axis
     parts += _lines(series, at, y_name) + [
         _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 8, x_name), _text(13, y, y_name, "middle", f' transform="rotate(-90 13 {y})"')]
@@ -138,14 +149,14 @@ def dots_text(title, unit, groups):
 
     parts, y = [], TOP
     for tick in _ticks(low, high, 6):
-        parts += [f'<path class="grid" d="M{at(tick):.1f} {TOP}V{bottom}"/>', _text(at(tick), bottom + 15, short(tick))]
+        parts += [f'<path class="grid" d="M{_at(at(tick))} {TOP}V{bottom}"/>', _text(at(tick), bottom + 15, short(tick))]
     for group, cells in groups.items():
         y += 14
         parts.append(_text(4, y, group, "start", ' font-weight="bold"'))
         y += 6
         for name, (value, least, most) in cells.items():
             parts += [_text(left - 8, y + 12, name, "end"), f'<g class="s{names.index(name) % len(COLOURS)}">'
-                      f'<path class="spread" d="M{at(least):.1f} {y + 8}H{at(most):.1f}"/><circle class="dot" cx="{at(value):.1f}" cy="{y + 8}" r="4"/></g>',
+                      f'<path class="spread" d="M{_at(at(least))} {y + 8}H{_at(at(most))}"/><circle class="dot" cx="{_at(at(value))}" cy="{y + 8}" r="4"/></g>',
                       _text(max(at(value), at(most)) + 8, y + 12, short(value), "start")]
             y += step
     return _plot(title, parts + [_text((left + WIDTH) / 2, bottom + 32, unit)], bottom + 38)

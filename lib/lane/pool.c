@@ -130,8 +130,7 @@ static bool close_endpoint(struct hl_lane *lane) HL_NO_TSA
 }
 
 /* Clears what the lane has but its slots, and the ways of one that is lent, into which a heartbeat may still
- * be read. The thread-local memories of short.h may point here ever after: they find that no chain takes
- * their record. */
+ * be read. */
 static void clear_lane(struct hl_lane *lane, bool lent) HL_NO_TSA
 {
     struct hl_lane *older = lane->older;

@@ -5,7 +5,7 @@ usage: book.py [--without WRAPPER ...] [--with VARIABLE=VALUE ...] SOURCE BUILD 
 
 A block of a page stands between fences or is indented by four columns. It is a program when the paragraph before it ends
 with a file's name, as in "As `first.c`:". It is commands when a line begins with "$ ": each is run by the shell, in a
-folder that holds the programs so far, with the build's wrappers on PATH, and prints the lines that follow, in any order
+folder that holds the programs of this page and those before it, and `build`, `include` and `tests` of the source, with the build's wrappers on PATH, and prints the lines that follow, in any order
 and with any spaces; "..." stands for lines that the page leaves out. Other blocks are not looked at. --with sets a
 variable for all commands; --without names a wrapper that this build has not: blocks that call it are left out.
 """
@@ -35,7 +35,7 @@ def blocks(text):
 
 def commands(body):
     """Of each command of a block: the command, and the lines that it prints."""
-    for part in re.split(r"^\$ ", body, flags=re.M)[1:]:
+    for part in re.split(r"^ *\$ ", body, flags=re.M)[1:]:
         command, *wanted = part.strip("\n").split("\n")
         yield command, wanted
 
@@ -65,8 +65,8 @@ def check(text, env, folder, without):
                 f.write(body)
             idle.add(name)
             continue
-        idle -= {name for name in idle if re.search(rf"^\$ .*{re.escape(name)}", body, re.M)}
-        if any(re.search(rf"^\$ .*\b{wrapper}\b", body, re.M) for wrapper in without):
+        idle -= {name for name in idle if re.search(rf"^ *\$ .*{re.escape(name)}", body, re.M)}
+        if any(re.search(rf"^ *\$ .*\b{wrapper}\b", body, re.M) for wrapper in without):
             left += 1
             continue
         for command, wanted in commands(body):
@@ -89,14 +89,16 @@ def main():
     clean = clean_env.environment()
     env = {**clean, "HOTLANE_CONF": "", "PATH": tools + ":" + os.environ["PATH"], **dict(v.split("=", 1) for v in options.variables)}
     bad = False
-    for page in options.pages:
-        with open(os.path.join(options.source, page), encoding="utf-8") as f:
-            text = f.read()
-        with tempfile.TemporaryDirectory() as folder:
-            os.symlink(os.path.abspath(options.build), os.path.join(folder, "build"))
+    with tempfile.TemporaryDirectory() as folder:
+        os.symlink(os.path.abspath(options.build), os.path.join(folder, "build"))
+        for name in ("include", "tests"):
+            os.symlink(os.path.abspath(os.path.join(options.source, name)), os.path.join(folder, name))
+        for page in options.pages:
+            with open(os.path.join(options.source, page), encoding="utf-8") as f:
+                text = f.read()
             ran, left, wrong = check(text, env, folder, options.without)
-        print("\n\n".join(wrong + [f"{page}: {ran} commands were run, {len(wrong)} things are wrong, {left} blocks left out"]))
-        bad = bad or bool(wrong) or ran == 0
+            print("\n\n".join(wrong + [f"{page}: {ran} commands were run, {len(wrong)} things are wrong, {left} blocks left out"]))
+            bad = bad or bool(wrong) or ran + left == 0
     return 1 if bad else 0
 
 

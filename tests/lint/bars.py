@@ -5,7 +5,8 @@ usage: bars.py [--write | --because TEXT] SOURCE_ROOT
 
 A bar is a number past which a gate fails: instructions (perf/icount), cache lines that travel (perf/coherence), KiB that a rank of
 a million touches (tests/unit/test_scale.c), functions, files and lines on the way of a call (path.py), the rows of the scoreboard
-(lint.py, house.py). Lower is better in all of them.
+(lint.py, house.py). Lower is better in all of them. The page has the least that each bar has been, too: a bar above it stands under
+"Raised", where the last line that names it goes to as much, so that nobody raises one by changing two numbers.
 --write          takes bars that have sunk, and new ones, into the page
 --because TEXT   takes bars that have risen, too, each with its line: from, to, and the reason
 """
@@ -88,15 +89,25 @@ def bars(root):
 
 
 def page_parts(text):
-    """What stands before the table, {bar: number} of the table, and what stands from RAISED on."""
+    """What stands before the table, {bar: number} and {bar: least} of the table, and what stands from RAISED on."""
     head, _, rest = text.partition(IN_FORCE)
     table, _, raised = rest.partition(RAISED)
-    return head, {m[1]: float(m[2]) for m in re.finditer(r"^\| (.+) \| ([\d.]+) \|$", table, re.M)}, raised
+    rows = re.findall(r"^\| (.+?) \| ([\d.]+) \|(?: ([\d.]+) \|)?$", table, re.M)
+    return head, {bar: float(n) for bar, n, _ in rows}, {bar: float(least) for bar, _, least in rows if least}, raised
 
 
-def page(head, found, raised):
-    rows = "\n".join(f"| {bar} | {n} |" for bar, n in found.items())
-    return f"{head}{IN_FORCE}\n\n| bar | number |\n|---|---|\n{rows}\n\n{RAISED}{raised}"
+def page(head, found, least, raised):
+    rows = "\n".join(f"| {bar} | {n} | {min(n, least.get(bar, n)):g} |" for bar, n in found.items())
+    return f"{head}{IN_FORCE}\n\n| bar | number | least |\n|---|---|---|\n{rows}\n\n{RAISED}{raised}"
+
+
+def unexplained(found, least, raised):
+    """Sentences about bars above their least without a line that goes so far, and about lines and rows that tell too little."""
+    allowed = {bar: float(to) for bar, to in re.findall(r"^\| (.+?) \| [\d.]+ \| ([\d.]+) \|", raised, re.M)}
+    wrong = [f"{bar} has no least in {PAGE}: --write enters it" for bar in found if bar not in least]
+    wrong += [f"{bar} is {n}, above {least[bar]:g}, its least; its last line under \"Raised\" "
+              + (f"goes to {allowed[bar]:g}" if bar in allowed else "is missing") for bar, n in found.items() if n > least.get(bar, n) and n > allowed.get(bar, 0)]
+    return wrong + [f"{bar}, a line under \"Raised\", names no single bar" for bar in allowed if re.search(r"\(\w+ rows", bar)]
 
 
 def main():
@@ -107,7 +118,7 @@ def main():
     options = parser.parse_args()
     path, found = os.path.join(options.root, PAGE), bars(options.root)
     with open(path, encoding="utf-8") as f:
-        head, known, raised = page_parts(f.read())
+        head, known, least, raised = page_parts(f.read())
     risen = [(bar, known[bar], n) for bar, n in found.items() if n > known.get(bar, n)]
     if options.because:
         day = datetime.date.today().isoformat()
@@ -115,11 +126,12 @@ def main():
     elif risen or not options.write:
         wrong = [f"{bar} is {n}, {PAGE} says {f'{known[bar]:g}' if bar in known else 'nothing of it'}" for bar, n in found.items() if known.get(bar) != n]
         wrong += [f"{bar} stands in {PAGE} and is no bar" for bar in known if bar not in found]
+        wrong += unexplained(found, least, raised)
         wrong += ["Write lower bars by tests/lint/bars.py --write .; a bar that rises needs --because TEXT."] if wrong else []
         print("\n".join(wrong) or f"{len(found)} bars, as in {PAGE}")
         return 1 if wrong else 0
     with open(path, "w", encoding="utf-8") as f:
-        f.write(page(head, found, raised))
+        f.write(page(head, found, least, raised))
     return 0
 
 

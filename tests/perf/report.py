@@ -4,7 +4,7 @@ what changed between two reports and what is missing for a build that a part nee
 for each figure and each table; headless Chromium, where it is installed, shows it wide and narrow, light and dark, without a complaint.
 
 report.py BUILD FIGURES: only that these work, those whose builds others make. report.py --scripts: every script of perf/ is a part, or is named with
-a reason, and the report of the documentation has a caption for each figure; and what needs no build."""
+a reason, and the report of the documentation is small and has a caption for each figure; and what needs no build."""
 import html.parser
 import importlib.machinery
 import importlib.util
@@ -21,6 +21,7 @@ import time
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 REPORT = os.path.join(SOURCE, "perf", "report")
 FIGURES = "hoefler-listings,balaji-nobody"
+MOST = 1000000  # bytes of docs/report
 TABLES = "balaji-locks,kandalla-2,kandalla-3,many-ranks,ends"
 CHROMIUM = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-extensions", "--enable-logging=stderr"]
 SCHEMES = {"light": "--blink-settings=preferredColorScheme=1", "dark": "--blink-settings=preferredColorScheme=0"}
@@ -204,7 +205,7 @@ def pages_that_go():
 def relative():
     """Shares below 0 lie inside the picture, and the percent of a relative table are said beside the paper's."""
     text = svg.curves_text("less", "cores", "percent", {"a": [(2, -30, -40, 10), (4, 20, 10, 30)], "b": [(2, 0, 0, 0), (4, 0, 0, 0)]})
-    places = [float(y) for y in re.findall(r'cy="([\d.-]+)"', text) + re.findall(r"V([\d.-]+)", text)]
+    places = [float(y) for y in re.findall(r"[\d.]+ ([\d.-]+)h0", text) + re.findall(r"V([\d.-]+)", text)]
     check(len(places) > 4 and all(svg.TOP <= y <= svg.HEIGHT - svg.BOTTOM for y in places) and ">-20<" in text and ">0<" in text, f"negative shares: {text}")
     svg.curves_text("none", "cores", "percent", {"a": [(2, 0, 0, 0), (4, 0, 0, 0)]})
     table = {"title": "less", "unit": "percent", "x": "cores", "better": "more", "keys": [2, 4], "drawn": "relative",
@@ -212,6 +213,41 @@ def relative():
     said = figures.percents("The paper has 18 %.")([table])
     check(said == ["less: against global 12 % on 2 cores, 37 % on 4 cores. The paper has 18 %."], f"percents: {said}")
     check(figures.against_others("hotlane")([table]) == ["No other library ran here to compare with."], "what is relative is compared")
+
+
+def sizes():
+    """Numbers are written short, and compared as they are written; the report of the documentation stays small."""
+    loader = importlib.machinery.SourceFileLoader("report", REPORT)
+    report = importlib.util.module_from_spec(importlib.util.spec_from_loader("report", loader))
+    loader.exec_module(report)
+    check([report.brief(c) for c in ([], [3.0, 3.0], [1.23456, 9, 5e6, 2.5e6], [1234567], [12345, 12346.5])]
+          == [[], [3], [1.235, 1250000, 5000000], [1235000], [12345, 12350]], "numbers are not written short")
+    row = {"name": "a", "ours": True, "mark": "", "cells": [[1234567.0, 1234568.0]], "paper": []}
+    table = {"title": "t", "x": "threads", "better": "more", "keys": [1], "drawn": True, "rows": [row]}
+    entry = {"command": "c", "seen": ["much"], "lists": [], "tables": [table, {**table, "title": "u", "drawn": False}]}
+    short = report.shortened(entry)
+    check(short == {"command": "c", "lists": [], "tables": [{**table, "rows": [{"name": "a", "ours": True, "cells": [[1235000, 1235000]]}]}]}, f"an entry: {short}")
+    check(report.changes(entry, short).startswith("0 of 1 points"), f"the same numbers differ: {report.changes(entry, short)}")
+    check(harness.spread([999960.0, 1.5e6, 1e12]) == "1.5M (1M–1T)", harness.spread([999960.0, 1.5e6, 1e12]))
+    folder = os.path.join(SOURCE, "docs", "report")
+    size = sum(os.path.getsize(os.path.join(folder, name)) for name in os.listdir(folder))
+    check(size < MOST, f"docs/report has {size} bytes, and is to have less than {MOST}: make it again by perf/report, which writes short")
+
+
+def amounts():
+    """A short run chooses how many messages a row sends: as many as its rate allows, one at least, and no more than the most."""
+    asked = []
+
+    def rate(per_second, number):
+        asked.append(number)
+        return per_second
+
+    cases = [((1e3, 100, 128, 10 ** 6), 100, [128]), ((1e6, 100, 128, 10 ** 6), 100000, [128, 25000]), ((1e6, 100, 128, 5000), 5000, [128, 1250]),
+             ((2, 100, 128, 10 ** 6), 1, [128]), ((1e6, 1, 512, 200), 200, [200])]
+    for (per_second, milliseconds, first, most), wanted, runs in cases:
+        del asked[:]
+        found = harness.fitted(lambda number, r=per_second: rate(r, number), milliseconds, first, most)
+        check(found == wanted and asked == runs, f"{per_second}/s for {milliseconds} ms: {found} messages after runs of {asked}")
 
 
 def every_script():
@@ -344,6 +380,8 @@ if __name__ == "__main__":
         every_script()
         examine(os.path.join(SOURCE, "docs", "report"))
         relative()
+        sizes()
+        amounts()
     elif len(sys.argv) > 2:
         only(sys.argv[2])
     else:
