@@ -331,7 +331,7 @@ static int compare_range(const struct op *o, enum kind kind, struct hl_touched r
 
 /* Turns target bytes of my own window into addresses of my memory (remote), or addresses of my memory into
  * bytes of my window: an empty range where they are outside. A dynamic window's offsets are addresses. */
-static struct hl_touched crossed(const struct hl_win *w, bool remote, struct hl_touched r)
+static struct hl_touched translate_range(const struct hl_win *w, bool remote, struct hl_touched r)
 {
     uint64_t base = w->flavor == MPI_WIN_FLAVOR_DYNAMIC ? 0 : (uint64_t)(uintptr_t)w->base;
     uint64_t me = (uint64_t)w->rank;
@@ -358,7 +358,7 @@ static uint64_t age_now(const struct hl_conflicts *p, int target)
 static int note_range(const struct op *o, enum kind kind, struct hl_touched r, bool keep)
 {
     bool remote = kind < READ;
-    struct hl_touched other = crossed(o->w, remote, r);
+    struct hl_touched other = translate_range(o->w, remote, r);
     int rc = compare_range(o, kind, r, !remote, same[kind]);
     if (rc == 0 && other.hi != 0 && (!remote || o->target == o->w->rank)) {
         rc = compare_range(o, kind, other, remote, cross[kind]);

@@ -89,7 +89,7 @@ static bool name_of_word(const void *word, char *out, size_t cap)
     return w != NULL;
 }
 
-static __attribute__((constructor)) void enrol(void)
+static __attribute__((constructor)) void enrol_describers(void)
 {
     hl_hang_names.window = name_of_word;
     hl_hang_names.holder = holder_of_mine;

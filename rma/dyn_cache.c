@@ -91,7 +91,7 @@ static void unmap_old(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
 /* ---- reading ---- */
 
 /* A word of an entry. relaxed: the sequence number `moves` orders them. */
-static uint64_t word(const hl_a64 *p)
+static uint64_t read_entry_word(const hl_a64 *p)
 {
     return hl_a64_load_relaxed(p);
 }
@@ -102,8 +102,9 @@ static uint32_t count_entries_below(const struct region_table *t, uint32_t count
     uint32_t lo = 0, hi = count < t->room ? count : t->room;
     while (lo < hi) {
         uint32_t mid = lo + (hi - lo) / 2;
-        uint64_t its = word(&t->entries[mid].target);
-        bool before = its != (uint64_t)target ? its < (uint64_t)target : word(&t->entries[mid].base) <= at;
+        uint64_t its = read_entry_word(&t->entries[mid].target);
+        bool before =
+            its != (uint64_t)target ? its < (uint64_t)target : read_entry_word(&t->entries[mid].base) <= at;
         lo = before ? mid + 1 : lo;
         hi = before ? hi : mid;
     }
@@ -120,14 +121,14 @@ static bool look_up_place(const struct hl_dyn_cache *c, int target, uint64_t at,
         return false;
     }
     const struct entry *e = &t->entries[n - 1];
-    uint64_t into = at - word(&e->base), len = word(&e->len);
-    place->t = (struct hl_target){word(&e->where) + into, word(&e->at)};
+    uint64_t into = at - read_entry_word(&e->base), len = read_entry_word(&e->len);
+    place->t = (struct hl_target){read_entry_word(&e->where) + into, read_entry_word(&e->at)};
     place->len = len - into;
-    place->lock = (struct hl_near_lock){.owner = (uint32_t)word(&e->lock_owner)};
-    return word(&e->target) == (uint64_t)target && into < len;
+    place->lock = (struct hl_near_lock){.owner = (uint32_t)read_entry_word(&e->lock_owner)};
+    return read_entry_word(&e->target) == (uint64_t)target && into < len;
 }
 
-static bool recall(struct hl_dyn_cache *c, int target, uint64_t at, struct hl_place *place)
+static bool recall_place(struct hl_dyn_cache *c, int target, uint64_t at, struct hl_place *place)
 {
     for (;;) {
         /* acquire: the look comes after it; pairs with the full additions in begin_moves and end_moves. */
@@ -148,12 +149,12 @@ static bool recall(struct hl_dyn_cache *c, int target, uint64_t at, struct hl_pl
 static void begin_moves(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
 {
     hl_a64_add_full(&c->moves, 1);
-    hl_fence_release(); /* the addition comes before the entries; pairs with the fence in recall */
+    hl_fence_release(); /* the addition comes before the entries; pairs with the fence in recall_place */
 }
 
 static void end_moves(struct hl_dyn_cache *c) HL_REQUIRES(c->mutex)
 {
-    hl_a64_add_full(&c->moves, 1); /* full: comes after the entries; pairs with the acquire in recall */
+    hl_a64_add_full(&c->moves, 1); /* full: comes after the entries; pairs with the acquire in recall_place */
 }
 
 static void copy_entry(struct entry *to, const struct entry *from)
@@ -161,7 +162,8 @@ static void copy_entry(struct entry *to, const struct entry *from)
     const hl_a64 *in = &from->target;
     hl_a64 *out = &to->target;
     for (size_t i = 0; i < WORDS; i++) {
-        hl_a64_store_relaxed(&out[i], word(&in[i])); /* relaxed: ordered by begin_moves and end_moves. */
+        hl_a64_store_relaxed(&out[i],
+                             read_entry_word(&in[i])); /* relaxed: ordered by begin_moves and end_moves. */
     }
 }
 
@@ -175,10 +177,10 @@ static void remove_entry(struct hl_dyn_cache *c, uint32_t at) HL_REQUIRES(c->mut
     struct region_table *t = region_table_of(c);
     uint32_t count = entries_in(c);
     struct entry *e = &t->entries[at];
-    uint64_t seg = word(&e->seg);
+    uint64_t seg = read_entry_word(&e->seg);
     struct mapping *m = seg != 0 ? malloc(sizeof *m) : NULL;
     if (m != NULL) { /* if there is no memory, the mapping stays, which costs address space only */
-        *m = (struct mapping){c->old, (int)word(&e->node), seg};
+        *m = (struct mapping){c->old, (int)read_entry_word(&e->node), seg};
         c->old = m;
     }
     begin_moves(c);
@@ -215,10 +217,11 @@ static bool make_way(struct hl_dyn_cache *c, int target, const struct hl_region 
     for (uint32_t n;
          (n = count_entries_below(region_table_of(c), entries_in(c), target, r->base + r->len - 1)) != 0;) {
         const struct entry *e = &region_table_of(c)->entries[n - 1];
-        if (word(&e->target) != (uint64_t)target || word(&e->base) + word(&e->len) <= r->base) {
+        if (read_entry_word(&e->target) != (uint64_t)target ||
+            read_entry_word(&e->base) + read_entry_word(&e->len) <= r->base) {
             break;
         }
-        if (word(&e->id) == r->id) {
+        if (read_entry_word(&e->id) == r->id) {
             return true;
         }
         remove_entry(c, n - 1);
@@ -229,7 +232,8 @@ static bool make_way(struct hl_dyn_cache *c, int target, const struct hl_region 
 static void insert_entry(struct hl_dyn_cache *c, const struct entry *e) HL_REQUIRES(c->mutex)
 {
     struct region_table *t = region_table_of(c);
-    uint32_t count = entries_in(c), at = count_entries_below(t, count, (int)word(&e->target), word(&e->base));
+    uint32_t count = entries_in(c),
+             at = count_entries_below(t, count, (int)read_entry_word(&e->target), read_entry_word(&e->base));
     begin_moves(c);
     for (uint32_t i = count; i > at; i--) {
         copy_entry(&t->entries[i], &t->entries[i - 1]);
@@ -245,7 +249,7 @@ void hl_dyn_cache_drop(struct hl_dyn_cache *c, int target, uint64_t id)
     c->drops++;
     for (uint32_t i = 0; i < entries_in(c); i++) {
         const struct entry *e = &region_table_of(c)->entries[i];
-        if (word(&e->target) == (uint64_t)target && word(&e->id) == id) {
+        if (read_entry_word(&e->target) == (uint64_t)target && read_entry_word(&e->id) == id) {
             remove_entry(c, i);
             break;
         }
@@ -420,8 +424,8 @@ static int learn_place(struct hl_win *w, int target, uint64_t at)
         insert_entry(c, &e);
     }
     hl_mutex_unlock(&c->mutex);
-    if ((needless || rc != 0) && word(&e.seg) != 0) {
-        hl_near_unmap((int)word(&e.node), word(&e.seg));
+    if ((needless || rc != 0) && read_entry_word(&e.seg) != 0) {
+        hl_near_unmap((int)read_entry_word(&e.node), read_entry_word(&e.seg));
     }
     return rc;
 }
@@ -436,7 +440,7 @@ int hl_dyn_find(struct hl_win *w, int target, uint64_t at, struct hl_place *plac
 {
     struct hl_dyn_cache *c = hl_dyn_cache_of(w);
     int rc = 0;
-    while (rc == 0 && !recall(c, target, at, place)) {
+    while (rc == 0 && !recall_place(c, target, at, place)) {
         rc = learn_place(w, target, at);
     }
     return rc != HL_ERR_RMA_RANGE
@@ -445,7 +449,7 @@ int hl_dyn_find(struct hl_win *w, int target, uint64_t at, struct hl_place *plac
                             (unsigned long long)at, target);
 }
 
-static int covered(struct hl_win *w, int target, uint64_t lo, uint64_t hi)
+static int check_covered(struct hl_win *w, int target, uint64_t lo, uint64_t hi)
 {
     int rc = 0;
     while (lo < hi && rc == 0) {
@@ -460,7 +464,7 @@ int hl_dyn_check(const struct hl_move *m, const struct hl_span *span, uint64_t l
 {
     struct hl_layout_iter walk;
     struct hl_layout_side side = {m->target_type, m->target_count, hl_layout_at(span->offset)};
-    int rc = covered(m->win, m->target, lo, hi);
+    int rc = check_covered(m->win, m->target, lo, hi);
     if (rc != HL_ERR_RMA_RANGE || m->target_type->dense) {
         return rc;
     }
@@ -468,7 +472,7 @@ int hl_dyn_check(const struct hl_move *m, const struct hl_span *span, uint64_t l
         hl_layout_begin(&walk, HL_WALK_BYTES, 1, &side, 1); /* the holes of the layout need not be attached */
     while (rc == 0 && hl_layout_next(&walk)) {
         uint64_t at = (uint64_t)hl_layout_offset(walk.at[0]);
-        rc = covered(m->win, m->target, at, at + (uint64_t)walk.n);
+        rc = check_covered(m->win, m->target, at, at + (uint64_t)walk.n);
     }
     hl_layout_end(&walk);
     return rc;

@@ -45,7 +45,7 @@ void hl_epoch_fini(struct hl_epoch *e)
 }
 
 /* The slot of `target`, or the empty one where it belongs (*entry 0). */
-static uint32_t probe(const struct hl_epoch_table *t, int target, uint64_t *entry)
+static uint32_t probe_table(const struct hl_epoch_table *t, int target, uint64_t *entry)
 {
     uint32_t at = (uint32_t)target & t->mask;
     for (uint32_t tries = 0; tries <= t->mask; tries++, at = (at + 1) & t->mask) {
@@ -62,11 +62,11 @@ static uint32_t probe(const struct hl_epoch_table *t, int target, uint64_t *entr
 uint32_t hl_epoch_find(const struct hl_epoch *e, int target)
 {
     for (;;) {
-        /* acquire: the probes come after it; pairs with the full additions in shift_back, clear and
+        /* acquire: the probes come after it; pairs with the full additions in shift_back, clear_table and
          * grow_epoch. */
         uint32_t moves = hl_a32_load_acquire(&e->moves);
         uint64_t entry;
-        probe(epoch_table_of(e), target, &entry);
+        probe_table(epoch_table_of(e), target, &entry);
         if (entry != 0) {
             return (uint32_t)(entry >> 32);
         }
@@ -97,7 +97,7 @@ static int grow_epoch(struct hl_epoch *e)
         uint64_t entry = hl_a64_load_relaxed(&old->entries[i]), there;
         if (entry != 0) {
             int target = (int)((uint32_t)entry - 1);
-            put_entry(t, probe(t, target, &there), target, (uint32_t)(entry >> 32));
+            put_entry(t, probe_table(t, target, &there), target, (uint32_t)(entry >> 32));
         }
     }
     t->smaller = old;
@@ -118,7 +118,7 @@ static int insert_target(struct hl_epoch *e, int target, uint32_t how)
     }
     struct hl_epoch_table *t = epoch_table_of(e);
     uint64_t there;
-    put_entry(t, probe(t, target, &there), target, how);
+    put_entry(t, probe_table(t, target, &there), target, how);
     e->count++;
     return 0;
 }
@@ -205,7 +205,7 @@ int hl_epoch_unlock(struct hl_epoch *e, int target, uint32_t *how)
     hl_mutex_lock(&e->mutex);
     struct hl_epoch_table *t = epoch_table_of(e);
     uint64_t entry;
-    uint32_t at = probe(t, target, &entry);
+    uint32_t at = probe_table(t, target, &entry);
     if (hl_epoch_mode_of(e) != HL_EPOCH_LOCKS || entry == 0) {
         rc = hl_err_say(HL_ERR_RMA_SYNC, "target %d is not locked", target);
     } else {
@@ -267,7 +267,7 @@ void hl_epoch_settle(struct hl_epoch *e, int target, int error)
     hl_mutex_lock(&e->mutex);
     struct hl_epoch_table *t = epoch_table_of(e);
     uint64_t entry;
-    uint32_t at = probe(t, target, &entry);
+    uint32_t at = probe_table(t, target, &entry);
     if (entry != 0 && error != 0) {
         shift_back(e, t, at);
     } else if (entry != 0) {
@@ -324,7 +324,7 @@ int hl_epoch_fence(struct hl_epoch *e, bool open)
 }
 
 /* Empties the hash. */
-static void clear(struct hl_epoch *e)
+static void clear_table(struct hl_epoch *e)
 {
     struct hl_epoch_table *t = epoch_table_of(e);
     hl_a32_add_full(&e->moves, 1); /* full, both: odd meanwhile; pairs with the acquire in hl_epoch_find */
@@ -350,7 +350,7 @@ int hl_epoch_start(struct hl_epoch *e, const int *targets, int n)
     if (rc == 0) {
         set_mode(e, HL_EPOCH_START);
     } else if (n != 0) {
-        clear(e);
+        clear_table(e);
     }
     hl_mutex_unlock(&e->mutex);
     return rc;
@@ -364,7 +364,7 @@ int hl_epoch_complete(struct hl_epoch *e)
         rc = hl_err_say(HL_ERR_RMA_SYNC, "MPI_Win_start was not called before");
     } else {
         set_mode(e, HL_EPOCH_NONE);
-        clear(e);
+        clear_table(e);
     }
     hl_mutex_unlock(&e->mutex);
     return rc;

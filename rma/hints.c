@@ -204,7 +204,7 @@ static int take_hints(struct hl_win *w, struct hl_info *info, const struct hl_in
 }
 
 /* Sets the fields of w that follow from the hints. */
-static void use(struct hl_win *w, const struct hl_info *info)
+static void use_hints(struct hl_win *w, const struct hl_info *info)
 {
     w->unordered = value_is(info, "accumulate_ordering", "none");
     hl_a8_store_relaxed(&w->no_locks, value_is(info, "no_locks", "true")); /* relaxed: decides only what is
@@ -305,13 +305,13 @@ int hl_hints_init(struct hl_win *w, const struct hl_info *user)
     }
     rc = rc != 0 ? rc : take_hints(w, w->info, user, NULL);
     if (rc == 0) {
-        use(w, w->info);
+        use_hints(w, w->info);
     }
     return rc;
 }
 
 /* Takes back assertion `key` about all ranks if it does not hold. */
-static void correct(struct hl_win *w, const char *key, bool holds)
+static void correct_assertion(struct hl_win *w, const char *key, bool holds)
 {
     if (!holds && value_is(w->info, key, "true")) {
         refuse_key(w, key, "true", "the ranks gave different ones");
@@ -326,8 +326,8 @@ void hl_hints_verify(struct hl_win *w)
         size = size && hl_win_extent(w, i)->size == hl_win_extent(w, 0)->size;
         unit = unit && hl_win_extent(w, i)->unit == hl_win_extent(w, 0)->unit;
     }
-    correct(w, "same_size", size);
-    correct(w, "same_disp_unit", unit);
+    correct_assertion(w, "same_size", size);
+    correct_assertion(w, "same_disp_unit", unit);
 }
 
 /* Is this the first process of the node to find the hint broken? Only that one prints: most programs break it
@@ -357,7 +357,7 @@ int hl_hints_break_no_locks(struct hl_win *w)
 }
 
 /* Makes *shown, a new info object with all that is known of the window. */
-static int show(struct hl_win *w, struct hl_info **shown)
+static int show_hints(struct hl_win *w, struct hl_info **shown)
 {
     int rc = hl_info_copy(&w->info, shown);
     if (rc != 0) {
@@ -375,7 +375,7 @@ static int show(struct hl_win *w, struct hl_info **shown)
 static int change_hints(struct hl_win *w, const struct hl_info *user)
 {
     struct hl_info *in_use, *fresh;
-    int rc = show(w, &in_use);
+    int rc = show_hints(w, &in_use);
     if (rc != 0) {
         return rc;
     }
@@ -384,7 +384,7 @@ static int change_hints(struct hl_win *w, const struct hl_info *user)
     }
     hl_info_free(in_use);
     if (rc == 0) {
-        use(w, fresh);
+        use_hints(w, fresh);
         hl_info_put(&w->info, fresh);
     }
     return rc;
@@ -408,7 +408,9 @@ int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
 {
     struct hl_win *w = hl_win_of(win);
     struct hl_info *copy;
-    int rc = w == NULL ? hl_win_bad() : !hl_is_address(info_used) ? hl_win_null("info_used") : show(w, &copy);
+    int rc = w == NULL                   ? hl_win_bad()
+             : !hl_is_address(info_used) ? hl_win_null("info_used")
+                                         : show_hints(w, &copy);
     if (rc != 0) {
         return hl_win_raise(w, win, "MPI_Win_get_info", rc);
     }

@@ -27,7 +27,7 @@ static int take_lock(struct hl_win *w, int target, bool exclusive)
 }
 
 /* Takes the lock of a target; waits for it. Errors of hl_ask_lock. */
-static int acquire(struct hl_win *w, int target, bool exclusive)
+static int acquire_lock(struct hl_win *w, int target, bool exclusive)
 {
     int rc = take_lock(w, target, exclusive);
     if (HL_UNLIKELY(hl_hang_is_on()) && rc == 0) {
@@ -97,7 +97,7 @@ int hl_win_take_lock(struct hl_win *w, int target)
         bool mine;
         int rc = hl_epoch_claim(e, target, &mine);
         if (rc == 0 && mine) {
-            rc = acquire(w, target, false);
+            rc = acquire_lock(w, target, false);
             hl_epoch_settle(e, target, rc);
             hl_prog_wake();
         }
@@ -137,7 +137,7 @@ static int lock_target(struct hl_win *w, int type, int target, int assert)
     bool none = (assert &MPI_MODE_NOCHECK) != 0;
     rc = hl_epoch_lock(&w->epoch, target,
                        (exclusive ? HL_EPOCH_EXCLUSIVE : HL_EPOCH_SHARED) | (none ? HL_EPOCH_NOCHECK : 0));
-    if (rc == 0 && !none && (rc = acquire(w, target, exclusive)) != 0) {
+    if (rc == 0 && !none && (rc = acquire_lock(w, target, exclusive)) != 0) {
         uint32_t how;
         hl_epoch_unlock(&w->epoch, target, &how);
     }
@@ -196,7 +196,7 @@ static int lock_all(struct hl_win *w, int assert)
     }
     /* Near targets are locked at once, far ones by the first operation (hl_win_take_lock). */
     for (int i = 0; i < w->n_near; i++) {
-        if ((rc = acquire(w, w->near_ranks[i], false)) != 0) {
+        if ((rc = acquire_lock(w, w->near_ranks[i], false)) != 0) {
             uint32_t how;
             release_near(w, i);
             hl_epoch_unlock_all(&w->epoch, &how);

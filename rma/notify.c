@@ -23,7 +23,7 @@ struct notify_call {
 };
 
 /* *at: the offset in bytes of the flag at `disp` of a rank's window, checked but for dynamic windows, where
- * deliver and find_flag check it. */
+ * deliver_put and find_flag check it. */
 static int locate_flag(const struct hl_win *w, int rank, int64_t disp, uint64_t *at)
 {
     const struct hl_extent *e = hl_win_extent(w, rank);
@@ -135,7 +135,7 @@ static bool is_one_message(const struct notify_call *n, int64_t *at)
 }
 
 /* Does a put with notification of which all but the flag's place was checked. */
-static int deliver(const struct notify_call *n)
+static int deliver_put(const struct notify_call *n)
 {
     const struct hl_move *m = &n->m;
     struct hl_place flag;
@@ -175,7 +175,7 @@ static int put_notify(struct notify_call *n)
     }
     /* It is not queued where operations are queued (enqueue): it has no order with others. */
     hl_win_enter(m->win);
-    rc = deliver(n);
+    rc = deliver_put(n);
     hl_win_leave(m->win);
     return rc;
 }

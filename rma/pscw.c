@@ -280,7 +280,7 @@ static int end_exposure(struct hl_win *w)
 }
 
 /* MPI_Win_wait (flag NULL) and MPI_Win_test. */
-static int wait(struct hl_win *w, int *flag)
+static int wait_exposure(struct hl_win *w, int *flag)
 {
     struct pscw_wait what = {w, HL_EXPOSURE};
     if (!hl_pairs_is_open(w->pairs, HL_EXPOSURE)) {
@@ -298,6 +298,6 @@ static int wait(struct hl_win *w, int *flag)
 HL_CALL_EPOCH(MPI_Win_post, (MPI_Group group, int assert, MPI_Win win), post_group(w, group, assert))
 HL_CALL_EPOCH(MPI_Win_start, (MPI_Group group, int assert, MPI_Win win), open_access(w, group, assert))
 HL_CALL_EPOCH(MPI_Win_complete, (MPI_Win win), complete_epoch(w))
-HL_CALL_EPOCH(MPI_Win_wait, (MPI_Win win), wait(w, NULL))
+HL_CALL_EPOCH(MPI_Win_wait, (MPI_Win win), wait_exposure(w, NULL))
 HL_CALL_EPOCH(MPI_Win_test, (MPI_Win win, int *flag),
-              hl_is_address(flag) ? wait(w, flag) : hl_win_null("flag"))
+              hl_is_address(flag) ? wait_exposure(w, flag) : hl_win_null("flag"))

@@ -33,8 +33,8 @@ static int describe_move(struct hl_move *m, const struct section_side sides[2], 
     return rc;
 }
 
-static HL_NOINLINE int move(const char *func, void *origin, int target, int64_t disp,
-                            const struct section_side sides[2], enum hl_dir dir, MPI_Win win)
+static HL_NOINLINE int move_section(const char *func, void *origin, int target, int64_t disp,
+                                    const struct section_side sides[2], enum hl_dir dir, MPI_Win win)
 {
     struct hl_move m = {.win = hl_win_of(win), .origin = origin, .target = target, .disp = disp, .dir = dir};
     struct hl_section rooms[2];
@@ -159,7 +159,7 @@ static int accumulate_section(struct hl_acc *a, const struct section_side sides[
         if (HL_UNLIKELY(way == LAYOUTS)) {                                                                   \
             const struct section_side sides[2] = {{origin, origin_count, origin_datatype},                   \
                                                   {target, target_count, target_datatype}};                  \
-            return move(#func, at, target_rank, target_disp, sides, DIR, win);                               \
+            return move_section(#func, at, target_rank, target_disp, sides, DIR, win);                       \
         }                                                                                                    \
         return way == DONE ? MPI_SUCCESS                                                                     \
                            : plain(origin_addr, origin_count, origin_datatype, target_rank, target_disp,     \

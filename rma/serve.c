@@ -30,7 +30,7 @@ static void grant_lock(const struct hl_lock_ask *ask)
     hl_rx_send(ask->peer, &rec, NULL);
 }
 
-static void refuse(const struct hl_lock_ask *ask, int holder)
+static void refuse_lock_ask(const struct hl_lock_ask *ask, int holder)
 {
     if (ask->peer == hl_job.rank) {
         hl_ask_granted(ask->token, HL_ERR_PROC_ABORTED, holder);
@@ -63,7 +63,7 @@ static void refuse_kept(struct hl_win *w)
     for (int i = 0; i < w->size && w->lockq.head != NULL; i++) {
         int world = hl_win_world(w, i);
         if (hl_rx_is_dead(world) && keeps_lock(w, i)) {
-            hl_lockq_refuse(&w->lockq, refuse, world);
+            hl_lockq_refuse(&w->lockq, refuse_lock_ask, world);
         }
     }
 }

@@ -9,7 +9,7 @@
 #include "keyval.h"
 
 /* What a predefined key points at, or NULL. */
-static void *predefined(struct hl_win *w, int keyval)
+static void *get_predefined(struct hl_win *w, int keyval)
 {
     static int model = MPI_WIN_UNIFIED;
     switch (keyval) {
@@ -37,7 +37,7 @@ static int get_attr(struct hl_win *w, int keyval, void *attribute_val, int *flag
         return hl_win_null("attribute_val or flag");
     }
     if (found) {
-        value = predefined(w, keyval);
+        value = get_predefined(w, keyval);
     } else {
         rc = hl_attr_get(&w->attrs, HL_ATTR_WIN, keyval, &value, &found);
     }

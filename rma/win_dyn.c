@@ -89,7 +89,7 @@ static uint32_t count_rows_below(const struct hl_dyn *d, uint64_t at)
 }
 
 /* The row that holds `at`, or NULL. */
-static struct attached *holding(const struct hl_dyn *d, uint64_t at)
+static struct attached *find_holding(const struct hl_dyn *d, uint64_t at)
 {
     uint32_t n = count_rows_below(d, at);
     while (n != 0 && d->rows[n - 1]->r.len == 0) {
@@ -100,19 +100,19 @@ static struct attached *holding(const struct hl_dyn *d, uint64_t at)
 
 char *hl_dyn_locate(const struct hl_win *w, uint64_t at, uint64_t len)
 {
-    const struct attached *a = holding(w->dyn, at);
+    const struct attached *a = find_holding(w->dyn, at);
     return a != NULL && len <= a->r.len - (at - a->r.base) ? (char *)(uintptr_t)at : NULL;
 }
 
 struct hl_near_lock *hl_dyn_lock(const struct hl_win *w, const void *there)
 {
-    return &holding(w->dyn, (uint64_t)(uintptr_t)there)->lock;
+    return &find_holding(w->dyn, (uint64_t)(uintptr_t)there)->lock;
 }
 
 /* A row that shares a byte with [base, base + len), or NULL. */
-static const struct attached *overlapping(const struct hl_dyn *d, uint64_t base, uint64_t len)
+static const struct attached *find_overlapping(const struct hl_dyn *d, uint64_t base, uint64_t len)
 {
-    const struct attached *a = len == 0 ? NULL : holding(d, base);
+    const struct attached *a = len == 0 ? NULL : find_holding(d, base);
     for (uint32_t n = count_rows_below(d, base);
          a == NULL && len != 0 && n < d->count && d->rows[n]->r.base - base < len; n++) {
         a = d->rows[n]->r.len != 0 ? d->rows[n] : NULL;
@@ -124,7 +124,7 @@ static int insert_region(struct hl_win *w, void *arg)
 {
     struct attached *a = arg;
     struct hl_dyn *d = w->dyn;
-    const struct attached *other = overlapping(d, a->r.base, a->r.len);
+    const struct attached *other = find_overlapping(d, a->r.base, a->r.len);
     if (other != NULL) {
         return hl_err_say(HL_ERR_RMA_ATTACH,
                           "%llu bytes at %#llx overlap %llu bytes at %#llx, which are attached already",
@@ -210,7 +210,7 @@ struct region_question {
 static int tell_region(struct hl_win *w, void *arg)
 {
     const struct region_question *q = arg;
-    struct attached *a = w->dyn != NULL ? holding(w->dyn, q->at) : NULL;
+    struct attached *a = w->dyn != NULL ? find_holding(w->dyn, q->at) : NULL;
     int rc = a != NULL ? note_holder(a, q->world) : HL_ERR_RMA_RANGE;
     if (rc == 0) {
         *q->out = a->r;
@@ -244,7 +244,7 @@ static int drop_region(struct hl_win *w, void *arg)
     return 0;
 }
 
-static int gone(const struct hl_rx_msg *msg)
+static int take_gone(const struct hl_rx_msg *msg)
 {
     hl_win_table_with(msg->rec->aux, drop_region, (void *)(uintptr_t)msg->rec);
     struct hl_wire_rec rec = {
@@ -277,7 +277,7 @@ int hl_dyn_serve(const struct hl_rx_msg *msg)
         hl_dyn_answered(msg);
         return 0;
     case HL_DYN_GONE:
-        return gone(msg);
+        return take_gone(msg);
     case HL_DYN_LEFT:
         hl_win_table_with(msg->rec->aux, note_left, (void *)(uintptr_t)msg);
         hl_prog_wake();

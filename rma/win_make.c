@@ -121,7 +121,7 @@ static int prepare_win(struct hl_win *w, const struct make_call *c, const struct
     return rc != 0 ? rc : take_memory(w, c, ask);
 }
 
-static void unmake(struct hl_win *w)
+static void unmake_window(struct hl_win *w)
 {
     hl_dyn_close(w);
     hl_win_forget_all(w);
@@ -189,7 +189,7 @@ static int make_win(const struct make_call *c, const char *func, struct hl_comm 
     }
     rc = hl_win_reach_all(w, comm, &ask);
     if (rc != 0) {
-        unmake(w);
+        unmake_window(w);
         return rc;
     }
     hl_hints_verify(w);
@@ -267,7 +267,7 @@ enum { HAS_ATTRIBUTES = -1 }; /* some rank's window has attributes. Errors are s
 
 /* All ranks go on, or none. Returns my error, else that of another rank, else the least of what the ranks
  * brought. */
-static int agree(struct hl_win *w, int mine)
+static int agree_to_free(struct hl_win *w, int mine)
 {
     int all;
     int lost = hl_coll_least(w->comm, mine, &all);
@@ -292,9 +292,9 @@ static int refuse_free(struct hl_win *w, MPI_Win win, const char *busy)
 static int free_window(struct hl_win *w)
 {
     int rc = hl_win_flush(w, -1);
-    rc = agree(w, rc != 0 ? rc : w->attrs != NULL ? HAS_ATTRIBUTES : 0);
+    rc = agree_to_free(w, rc != 0 ? rc : w->attrs != NULL ? HAS_ATTRIBUTES : 0);
     if (rc == HAS_ATTRIBUTES) { /* their callbacks may refuse, so they run last */
-        rc = agree(w, hl_attr_delete_all(&w->attrs, w));
+        rc = agree_to_free(w, hl_attr_delete_all(&w->attrs, w));
     }
     if (rc == 0) {
         hl_win_end_flushes(w);
@@ -316,7 +316,7 @@ int PMPI_Win_free(MPI_Win *win)
     if (rc != 0) {
         return hl_win_raise(w, hl_is_address(win) ? *win : MPI_WIN_NULL, "MPI_Win_free", rc);
     }
-    unmake(w);
+    unmake_window(w);
     *win = MPI_WIN_NULL;
     return MPI_SUCCESS;
 }

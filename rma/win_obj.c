@@ -162,7 +162,7 @@ int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *dis
 }
 
 /* Handlers are in place before the receive thread starts. */
-__attribute__((constructor)) static void enrol(void)
+__attribute__((constructor)) static void enrol_windows(void)
 {
     hl_win_serve();
 }

@@ -228,7 +228,7 @@ static void give_memory(int part, uint64_t off)
     }
 }
 
-static void *at(uint64_t off)
+static void *find_heap_address(uint64_t off)
 {
     return off != NOTHING ? hl_heap.base + off : NULL;
 }
@@ -273,7 +273,7 @@ static void *take_and_meet(int id, size_t align, size_t size, bool zero, const c
     }
     uint64_t off = take_agreed_piece(id, align, size, func);
     if (zero && off != NOTHING) {
-        memset(at(off), 0, size);
+        memset(find_heap_address(off), 0, size);
     }
     struct alloc_call c = {TAKE, size, align, (uint64_t)id, NOTHING, off};
     meet_call(&c, func);
@@ -281,7 +281,7 @@ static void *take_and_meet(int id, size_t align, size_t size, bool zero, const c
         give_memory(part_of_id(id), off);
         off = NOTHING;
     }
-    return at(off);
+    return find_heap_address(off);
 }
 
 void *hl_alloc_take(int id, size_t align, size_t size, const char *func)
@@ -295,7 +295,7 @@ void *hl_heap_internal_alloc(size_t bytes)
     hl_mutex_lock(&lock);
     int rc = hl_blocks_take(&blocks[part_of_id(0)], bytes, HL_MEM_ALIGN, &off);
     hl_mutex_unlock(&lock);
-    return rc == 0 ? at(off) : NULL;
+    return rc == 0 ? find_heap_address(off) : NULL;
 }
 
 /* ---- the calls ---- */
@@ -335,7 +335,7 @@ static void free_block(void *ptr, const char *func)
 HL_SHMEM_CALL(shmem_free, void, (void *ptr), free_block(ptr, "shmem_free"))
 
 /* Resizes a block in place if possible, else moves it; NOTHING: there is no room. All PEs have met before. */
-static uint64_t resize(int part, uint64_t old, size_t len, size_t size, const char *func)
+static uint64_t resize_block(int part, uint64_t old, size_t len, size_t size, const char *func)
 {
     hl_mutex_lock(&lock);
     int rc = hl_blocks_resize(&blocks[part], old, size);
@@ -345,7 +345,7 @@ static uint64_t resize(int part, uint64_t old, size_t len, size_t size, const ch
     hl_mutex_unlock(&lock);
     uint64_t off = rc == 0 ? old : take_heap_piece(part, WORD, size, func);
     if (off != NOTHING && off != old) {
-        memcpy(at(off), at(old), hl_min_size(len, size));
+        memcpy(find_heap_address(off), find_heap_address(old), hl_min_size(len, size));
         give_memory(part, old);
     }
     return off;
@@ -366,12 +366,12 @@ static void *realloc_block(void *ptr, size_t size, const char *func)
     }
     meet_call(&c, func);
     c.op = RESIZED;
-    c.result = resize(part, c.old, len, size, func);
+    c.result = resize_block(part, c.old, len, size, func);
     meet_call(&c, func);
     if (c.result != NOTHING) {
         hl_shmem_must(hl_pinned_cover(part, c.result, size), func, -1);
     }
-    return at(c.result);
+    return find_heap_address(c.result);
 }
 
 HL_SHMEM_CALL(shmem_realloc, void *, (void *ptr, size_t size),

@@ -82,7 +82,7 @@ static int collect_team(shmem_team_t team, void *dest, const void *source, size_
     return 0;
 }
 
-static int fcollect(shmem_team_t team, void *dest, const void *source, size_t bytes, const char *func)
+static int collect_equal(shmem_team_t team, void *dest, const void *source, size_t bytes, const char *func)
 {
     struct hl_team *t = hl_team_must(team, func);
     if (t == NULL) {
@@ -124,7 +124,8 @@ static int team_alltoall(shmem_team_t team, struct hl_strided e, enum hl_call_ki
     HL_SHMEM_API(shmem_##NAME##_fcollect);                                                                   \
     int pshmem_##NAME##_fcollect(shmem_team_t team, T *dest, const T *source, size_t nelems)                 \
     {                                                                                                        \
-        return fcollect(team, dest, source, hl_shmem_bytes(nelems, sizeof(T)), "shmem_" #NAME "_fcollect");  \
+        return collect_equal(team, dest, source, hl_shmem_bytes(nelems, sizeof(T)),                          \
+                             "shmem_" #NAME "_fcollect");                                                    \
     }                                                                                                        \
     HL_SHMEM_API(shmem_##NAME##_alltoall);                                                                   \
     int pshmem_##NAME##_alltoall(shmem_team_t team, T *dest, const T *source, size_t nelems)                 \
@@ -175,7 +176,7 @@ HL_SHMEM_CALL(shmem_broadcastmem, int,
 HL_SHMEM_CALL(shmem_collectmem, int, (shmem_team_t team, void *dest, const void *source, size_t nelems),
               return collect_team(team, dest, source, nelems, "shmem_collectmem"))
 HL_SHMEM_CALL(shmem_fcollectmem, int, (shmem_team_t team, void *dest, const void *source, size_t nelems),
-              return fcollect(team, dest, source, nelems, "shmem_fcollectmem"))
+              return collect_equal(team, dest, source, nelems, "shmem_fcollectmem"))
 HL_SHMEM_CALL(shmem_alltoallmem, int, (shmem_team_t team, void *dest, const void *source, size_t nelems),
               return team_alltoall(team, (struct hl_strided){dest, source, 1, 1, nelems, 1}, HL_CALL_ALLTOALL,
                                    "shmem_alltoallmem"))

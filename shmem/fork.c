@@ -164,7 +164,7 @@ static void restore_in_child(void) HL_NO_TSA
 }
 
 /* Early among constructors, so that the handlers are registered first. */
-__attribute__((constructor(200))) static void hook(void)
+__attribute__((constructor(200))) static void hook_fork(void)
 {
     pthread_atfork(before_fork, in_parent, restore_in_child);
 }

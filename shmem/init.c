@@ -166,7 +166,7 @@ static int open_pe(void)
     return rc != 0 ? rc : hl_team_open();
 }
 
-static void finalize(const char *func)
+static void finalize_shmem(const char *func)
 {
     hl_shmem_must(hl_life_may_close(HL_LIFE_SHMEM), func, -1);
     hl_ctx_end_team(NULL, func); /* contexts that the program has left */
@@ -183,7 +183,7 @@ static void finalize(const char *func)
 static void end_shmem_at_exit(int status, void *unused)
 {
     if (status == 0 && hl_sym.n_pes != 0 && !hl_life_is_forked()) {
-        finalize("exit");
+        finalize_shmem("exit");
     }
 }
 
@@ -258,7 +258,7 @@ static void watch_deaths_early(enum hl_life_who unused)
     (void)hl_rx_on_death(pe_died); /* cannot fail: there is room for all modules */
 }
 
-__attribute__((constructor)) static void enrol(void)
+__attribute__((constructor)) static void enrol_shmem(void)
 {
     static struct hl_life_row row = {.name = "SHMEM", .early = watch_deaths_early, .child = close_in_child};
     hl_life_enrol(&row);
@@ -275,7 +275,7 @@ void pshmem_finalize(void)
         hl_shmem_barrier("shmem_finalize");
         return;
     }
-    finalize("shmem_finalize");
+    finalize_shmem("shmem_finalize");
 }
 
 HL_SHMEM_API(shmem_global_exit);

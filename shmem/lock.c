@@ -55,7 +55,7 @@ struct ticket {
 
 /* Draws a ticket for the line of `lock`; with `only_first` only if no thread of this PE holds it or waits.
  * Ends the program when this thread holds the lock. */
-static struct ticket draw(const long *lock, bool only_first, const char *func)
+static struct ticket draw_ticket(const long *lock, bool only_first, const char *func)
 {
     struct ticket t = {NULL, 0};
     hl_mutex_lock(&list_lock);
@@ -226,7 +226,7 @@ HL_SHMEM_API(shmem_set_lock);
 void pshmem_set_lock(long *lock)
 {
     check_lock(lock, "shmem_set_lock");
-    struct ticket t = draw(lock, false, "shmem_set_lock");
+    struct ticket t = draw_ticket(lock, false, "shmem_set_lock");
     hl_prog_wait_rung(is_turn, &t);
     enter_queue(lock);
     note_win(t.line);
@@ -237,7 +237,7 @@ HL_SHMEM_API(shmem_test_lock);
 int pshmem_test_lock(long *lock)
 {
     check_lock(lock, "shmem_test_lock");
-    struct ticket t = draw(lock, true, "shmem_test_lock");
+    struct ticket t = draw_ticket(lock, true, "shmem_test_lock");
     if (t.line == NULL) {
         hl_prog_look();
         return 1;

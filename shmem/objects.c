@@ -73,7 +73,7 @@ static ElfW(Addr) dyn_value(const struct object *o, ElfW(Sxword) tag)
     return 0;
 }
 
-static const ElfW(Phdr) * header(const struct object *o, uint32_t type)
+static const ElfW(Phdr) * find_header(const struct object *o, uint32_t type)
 {
     for (int i = 0; i < o->n_ph; i++) {
         if (o->ph[i].p_type == type) {
@@ -95,7 +95,7 @@ static int add_object(struct dl_phdr_info *info, size_t size, void *arg)
                          .at = info->dlpi_addr,
                          .ph = info->dlpi_phdr,
                          .n_ph = info->dlpi_phnum};
-    const ElfW(Phdr) *dynamic = header(o, PT_DYNAMIC);
+    const ElfW(Phdr) *dynamic = find_header(o, PT_DYNAMIC);
     o->dyn = dynamic != NULL ? (const void *)(o->at + dynamic->p_vaddr) : NULL;
     o->strings = loaded_address(o, dyn_value(o, DT_STRTAB));
     ElfW(Addr) soname = dyn_value(o, DT_SONAME);
@@ -126,7 +126,7 @@ static bool is_in(const struct object *o, const void *addr)
 
 /* ---- choosing objects ---- */
 
-static bool needs(const struct object *o, const char *name)
+static bool needs_library(const struct object *o, const char *name)
 {
     for (const ElfW(Dyn) *d = o->dyn; d != NULL && d->d_tag != DT_NULL; d++) {
         if (d->d_tag == DT_NEEDED && strcmp(o->strings + d->d_un.d_val, name) == 0) {
@@ -154,8 +154,8 @@ static bool names_shmem(const struct object *o, ElfW(Sxword) table, ElfW(Sxword)
 /* Was the object linked with OpenSHMEM, under either name of the library? */
 static bool needs_shmem(const struct object *o)
 {
-    return needs(o, "libsma.so.1") ||
-           (needs(o, "libhotlane.so.0") &&
+    return needs_library(o, "libsma.so.1") ||
+           (needs_library(o, "libhotlane.so.0") &&
             (names_shmem(o, DT_RELA, DT_RELASZ) || names_shmem(o, DT_JMPREL, DT_PLTRELSZ)));
 }
 
@@ -179,7 +179,7 @@ static void spread_mark(struct objects *list, enum mark mark)
         for (int i = 0; i < list->n; i++) {
             for (int k = 0; k < list->n && (list->at[i].is & mark) != 0; k++) {
                 struct object *to = &list->at[k];
-                if ((to->is & mark) == 0 && needs(&list->at[i], to->name)) {
+                if ((to->is & mark) == 0 && needs_library(&list->at[i], to->name)) {
                     to->is |= mark;
                     more = true;
                 }
@@ -188,7 +188,7 @@ static void spread_mark(struct objects *list, enum mark mark)
     }
 }
 
-static bool begins(const char *path, const char *with, size_t len)
+static bool is_in_folder(const char *path, const char *with, size_t len)
 {
     return strncmp(path, with, len) == 0 && path[len] == '/';
 }
@@ -197,14 +197,14 @@ static bool is_of_system(const struct objects *list, const struct object *o)
 {
     static const char *const folders[] = {"/lib", "/lib64", "/usr/lib", "/usr/lib64"};
     for (size_t i = 0; i < HL_COUNT_OF(folders); i++) {
-        if (begins(o->path, folders[i], strlen(folders[i]))) {
+        if (is_in_folder(o->path, folders[i], strlen(folders[i]))) {
             return true;
         }
     }
     for (int i = 0; i < list->n; i++) {
         const struct object *c = &list->at[i];
         size_t folder = (size_t)(last_part(c->path) - c->path);
-        if (strcmp(c->name, "libc.so.6") == 0 && folder > 1 && begins(o->path, c->path, folder - 1)) {
+        if (strcmp(c->name, "libc.so.6") == 0 && folder > 1 && is_in_folder(o->path, c->path, folder - 1)) {
             return true;
         }
     }
@@ -244,7 +244,7 @@ static bool is_chosen(const struct object *o)
 
 /* ---- stretches ---- */
 
-static uint64_t stir(uint64_t hash, const void *data, size_t len)
+static uint64_t stir_hash(uint64_t hash, const void *data, size_t len)
 {
     const uint64_t key[2] = {hash, 0};
     return hl_siphash(key, data, len);
@@ -260,25 +260,25 @@ static uint64_t stir_build(uint64_t hash, const struct object *o)
             const ElfW(Nhdr) *n = (const void *)note;
             const char *text = note + sizeof *n, *data = text + hl_round_up(n->n_namesz, 4);
             if (n->n_type == NT_GNU_BUILD_ID && n->n_namesz == 4 && memcmp(text, "GNU", 4) == 0) {
-                return stir(hash, data, n->n_descsz);
+                return stir_hash(hash, data, n->n_descsz);
             }
             note = data + hl_round_up(n->n_descsz, p->p_align == 8 ? 8 : 4);
         }
     }
-    return stir(hash, o->strings, dyn_value(o, DT_STRSZ));
+    return stir_hash(hash, o->strings, dyn_value(o, DT_STRSZ));
 }
 
-static uint64_t identity(const struct object *o, bool is_executable)
+static uint64_t hash_object(const struct object *o, bool is_executable)
 {
-    uint64_t hash = is_executable ? 1 : stir(2, o->name, strlen(o->name));
-    return stir_build(stir(hash, o->ph, (size_t)o->n_ph * sizeof *o->ph), o);
+    uint64_t hash = is_executable ? 1 : stir_hash(2, o->name, strlen(o->name));
+    return stir_build(stir_hash(hash, o->ph, (size_t)o->n_ph * sizeof *o->ph), o);
 }
 
 /* Sets *out to the stretch of one writable segment of the object; false when all of it is read-only now. The
  * loader makes only whole pages read-only: the page in which RELRO ends stays writable. */
 static bool cut_stretch(const struct object *o, const ElfW(Phdr) * p, struct hl_stretch *out)
 {
-    const ElfW(Phdr) *relro = header(o, PT_GNU_RELRO);
+    const ElfW(Phdr) *relro = find_header(o, PT_GNU_RELRO);
     ElfW(Addr) page = (ElfW(Addr))sysconf(_SC_PAGESIZE), at = o->at + p->p_vaddr;
     ElfW(Addr) lo = at & ~(page - 1), hi = hl_round_up(at + p->p_memsz, page);
     if (relro != NULL && relro->p_vaddr >= (p->p_vaddr & ~(page - 1)) &&
@@ -315,7 +315,7 @@ static void add_stretches(const struct object *o, bool is_executable, struct hl_
         struct hl_stretch *s = &out->stretches[out->n_stretches];
         const ElfW(Phdr) *p = &o->ph[k];
         if (p->p_type == PT_LOAD && (p->p_flags & PF_W) != 0 && cut_stretch(o, p, s)) {
-            s->id = stir(identity(o, is_executable), &k, sizeof k);
+            s->id = stir_hash(hash_object(o, is_executable), &k, sizeof k);
             snprintf(s->name, sizeof s->name, "%s", is_executable ? "the executable" : o->name);
             out->n_stretches++;
         }
@@ -390,7 +390,7 @@ int hl_objects_find(struct hl_objects *out)
         return rc;
     }
     choose_objects(&list);
-    out->is_static = header(&list.at[0], PT_INTERP) == NULL;
+    out->is_static = find_header(&list.at[0], PT_INTERP) == NULL;
     out->stretches = calloc((size_t)count_stretches(&list) + 1, sizeof *out->stretches);
     if (out->stretches == NULL) {
         rc = hl_err_say(HL_ERR_NO_MEM, "no memory for the list of static data");

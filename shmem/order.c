@@ -69,7 +69,7 @@ static void fence_context(const struct hl_ctx *ctx, const char *func)
 }
 
 /* The context of a user's call on a whole context; a wrong one ends the program. */
-static const struct hl_ctx *context(shmem_ctx_t ctx, const char *func)
+static const struct hl_ctx *check_context(shmem_ctx_t ctx, const char *func)
 {
     const struct hl_ctx *c = hl_ctx_must(ctx, func);
     if (HL_CHECKED && (c->options & SHMEM_CTX_PRIVATE) != 0 && c->thread != hl_ctx_me()) {
@@ -94,11 +94,11 @@ static bool is_invalid(shmem_ctx_t ctx, const char *func)
 static HL_NOINLINE void quiet_slow(shmem_ctx_t ctx, const char *func)
 {
     if (!is_invalid(ctx, func)) {
-        hl_shmem_quiet(context(ctx, func), func);
+        hl_shmem_quiet(check_context(ctx, func), func);
     }
 }
 
-HL_INLINE void quiet(shmem_ctx_t ctx, const char *func)
+HL_INLINE void quiet_context(shmem_ctx_t ctx, const char *func)
 {
     if (HL_LIKELY(is_near_only(ctx))) {
         hl_near_fence();
@@ -110,7 +110,7 @@ HL_INLINE void quiet(shmem_ctx_t ctx, const char *func)
 static HL_NOINLINE void fence_slow(shmem_ctx_t ctx, const char *func)
 {
     if (!is_invalid(ctx, func)) {
-        fence_context(context(ctx, func), func);
+        fence_context(check_context(ctx, func), func);
     }
 }
 
@@ -128,7 +128,7 @@ static void pe_quiet(shmem_ctx_t ctx, const int *pes, size_t n, const char *func
     if (is_invalid(ctx, func)) {
         return;
     }
-    const struct hl_ctx *c = context(ctx, func);
+    const struct hl_ctx *c = check_context(ctx, func);
     if (n > 0 && pes == NULL) {
         hl_shmem_die(func, "target_pes is NULL for %zu PEs", n);
     }
@@ -155,7 +155,7 @@ static void start_quiet(shmem_ctx_t ctx, shmemx_request_t *request, const char *
 {
     struct hl_lane_goals *goals = NULL;
     hl_shmem_need_open(func);
-    const struct hl_ctx *c = ctx == SHMEM_CTX_INVALID ? NULL : context(ctx, func);
+    const struct hl_ctx *c = ctx == SHMEM_CTX_INVALID ? NULL : check_context(ctx, func);
     hl_shmem_need(request, func, "request");
     *request = SHMEMX_REQUEST_NULL;
     if (c == NULL) {
@@ -233,10 +233,10 @@ void hl_quiets_close(void)
 HL_SHMEM_API(shmem_quiet);
 void pshmem_quiet(void)
 {
-    quiet(SHMEM_CTX_DEFAULT, "shmem_quiet");
+    quiet_context(SHMEM_CTX_DEFAULT, "shmem_quiet");
 }
 
-HL_SHMEM_CALL(shmem_ctx_quiet, void, (shmem_ctx_t ctx), quiet(ctx, "shmem_ctx_quiet"))
+HL_SHMEM_CALL(shmem_ctx_quiet, void, (shmem_ctx_t ctx), quiet_context(ctx, "shmem_ctx_quiet"))
 HL_SHMEM_CALL(shmem_pe_quiet, void, (const int *target_pes, size_t npes),
               pe_quiet(SHMEM_CTX_DEFAULT, target_pes, npes, "shmem_pe_quiet"))
 HL_SHMEM_CALL(shmem_ctx_pe_quiet, void, (shmem_ctx_t ctx, const int *target_pes, size_t npes),
@@ -279,7 +279,7 @@ void pshmemx_quiet_wait(shmemx_request_t *request)
 
 HL_SHMEM_CALL(shmemx_thread_register, void, (void), hl_shmem_need_open("shmemx_thread_register"))
 HL_SHMEM_CALL(shmemx_thread_unregister, void, (void), hl_shmem_need_open("shmemx_thread_unregister"))
-HL_SHMEM_CALL(shmemx_thread_quiet, void, (void), quiet(SHMEM_CTX_DEFAULT, "shmemx_thread_quiet"))
+HL_SHMEM_CALL(shmemx_thread_quiet, void, (void), quiet_context(SHMEM_CTX_DEFAULT, "shmemx_thread_quiet"))
 HL_SHMEM_CALL(shmemx_thread_fence, void, (void), fence_ctx(SHMEM_CTX_DEFAULT, "shmemx_thread_fence"))
 
 /* ---- calls of old programs for caches: nothing need be done ---- */

@@ -100,7 +100,7 @@ static void describe_part(const struct asked_part *p, char *out, size_t cap)
 }
 
 /* The error that the environment of PE `pe` asks for something else than that of PE 0. */
-static int differ(const struct asked *zero, const struct asked *other, int pe)
+static int say_difference(const struct asked *zero, const struct asked *other, int pe)
 {
     char first[128] = "nothing more", second[128] = "nothing more";
     int i = 0;
@@ -118,7 +118,7 @@ static int differ(const struct asked *zero, const struct asked *other, int pe)
                       pe);
 }
 
-static bool alike(const struct asked *a, const struct asked *b)
+static bool are_asked_alike(const struct asked *a, const struct asked *b)
 {
     bool same = a->count == b->count;
     for (int i = 0; same && i < HL_PART_MOST; i++) {
@@ -171,7 +171,7 @@ uint64_t hl_parts_own(bool pins, uint64_t lockable)
 
 /* Agrees with all PEs on what is asked for and fills hl_heap.parts; pages are the largest that any PE has for
  * it. */
-static int plan(void)
+static int plan_parts(void)
 {
     size_t n = (size_t)hl_sym.n_pes;
     struct asked *all = malloc(n * sizeof *all), mine;
@@ -183,7 +183,7 @@ static int plan(void)
     read_asked(&mine);
     rc = hl_coll_allgather_bytes(hl_shmem_comm, &mine, sizeof mine, all);
     for (size_t i = 1; rc == 0 && i < n; i++) {
-        rc = alike(&all[0], &all[i]) ? 0 : differ(&all[0], &all[i], (int)i);
+        rc = are_asked_alike(&all[0], &all[i]) ? 0 : say_difference(&all[0], &all[i], (int)i);
         all[0].fair = all[i].fair < all[0].fair ? all[i].fair : all[0].fair;
         all[0].lockable = all[i].lockable < all[0].lockable ? all[i].lockable : all[0].lockable;
         all[0].pins = all[0].pins || all[i].pins;
@@ -286,7 +286,7 @@ static int take_all(void)
 
 /* Lowers the pages of part `p` to those of the PE that has the smallest. all[]: the part's page at PE 0; each
  * PE has HL_SYM_PARTS entries, binary logarithms of bytes. `least`: the smallest of them. */
-static void lower(struct hl_heap_part *p, const int8_t *all, int least)
+static void lower_pages(struct hl_heap_part *p, const int8_t *all, int least)
 {
     char was[HL_BYTES_TEXT], is[HL_BYTES_TEXT];
     int pe = 0;
@@ -319,7 +319,7 @@ static int agree_on_pages(bool *same)
             least = theirs < least ? theirs : least;
         }
         if ((size_t)1 << least != hl_heap.parts[i].page) {
-            lower(&hl_heap.parts[i], all + i, least);
+            lower_pages(&hl_heap.parts[i], all + i, least);
             *same = false;
         }
     }
@@ -347,7 +347,7 @@ static int take_alike(void)
 int hl_parts_open(void)
 {
     hl_heap = (struct hl_heap){.count = 0};
-    int rc = plan();
+    int rc = plan_parts();
     hl_heap.len = rc == 0 ? hl_parts_lay(hl_heap.parts, hl_heap.count) : 0;
     rc = rc == 0 ? reserve_parts() : rc;
     rc = rc == 0 ? take_alike() : rc;

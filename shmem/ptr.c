@@ -17,7 +17,7 @@ static void need_pe(const char *func, int pe, int size)
 
 /* The address here of symmetric object `dest` of a PE, or NULL: it is not mapped, or not symmetric, which is
  * no error. My own object is at its own address, whatever way transfers take to it. */
-static void *pointer(const void *dest, int pe)
+static void *find_pointer(const void *dest, int pe)
 {
     if (pe == hl_sym.my_pe) {
         return hl_sym_is(dest, 1) ? (void *)(uintptr_t)dest : NULL;
@@ -31,7 +31,7 @@ HL_SHMEM_API(shmem_ptr);
 void *pshmem_ptr(const void *dest, int pe)
 {
     need_pe("shmem_ptr", pe, hl_sym.n_pes);
-    return pointer(dest, pe);
+    return find_pointer(dest, pe);
 }
 
 HL_SHMEM_API(shmem_team_ptr);
@@ -42,7 +42,7 @@ void *pshmem_team_ptr(shmem_team_t team, const void *dest, int pe)
         return NULL;
     }
     need_pe("shmem_team_ptr", pe, t->size);
-    return pointer(dest, t->start + pe * t->stride);
+    return find_pointer(dest, t->start + pe * t->stride);
 }
 
 HL_SHMEM_API(shmem_pe_accessible);

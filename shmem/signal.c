@@ -141,7 +141,7 @@ static HL_NOINLINE void notify_anywhere(const struct signal_call *n)
     }
 }
 
-static HL_NOINLINE void notify(const struct signal_call *n)
+static HL_NOINLINE void notify_pe(const struct signal_call *n)
 {
     char *theirs = hl_sym_near(n->dest, n->len, n->on.pe);
     hl_a64 *word = (hl_a64 *)(void *)hl_sym_near(n->word, sizeof *n->word, n->on.pe);
@@ -159,22 +159,22 @@ static HL_NOINLINE void notify(const struct signal_call *n)
     void pshmem_##NAME(T *dest, const T *source, size_t nelems, uint64_t *sig_addr, uint64_t signal,         \
                        int sig_op, int pe)                                                                   \
     {                                                                                                        \
-        notify(&(struct signal_call){{&hl_ctx_default, pe},                                                  \
-                                     "shmem_" #NAME,                                                         \
-                                     (char *)dest,                                                           \
-                                     (const char *)source,                                                   \
-                                     hl_shmem_bytes(nelems, size),                                           \
-                                     sig_addr,                                                               \
-                                     signal,                                                                 \
-                                     sig_op});                                                               \
+        notify_pe(&(struct signal_call){{&hl_ctx_default, pe},                                               \
+                                        "shmem_" #NAME,                                                      \
+                                        (char *)dest,                                                        \
+                                        (const char *)source,                                                \
+                                        hl_shmem_bytes(nelems, size),                                        \
+                                        sig_addr,                                                            \
+                                        signal,                                                              \
+                                        sig_op});                                                            \
     }                                                                                                        \
     HL_SHMEM_API(shmem_ctx_##NAME);                                                                          \
     void pshmem_ctx_##NAME(shmem_ctx_t ctx, T *dest, const T *source, size_t nelems, uint64_t *sig_addr,     \
                            uint64_t signal, int sig_op, int pe)                                              \
     {                                                                                                        \
-        notify(&(struct signal_call){hl_shmem_on(ctx, pe, "shmem_ctx_" #NAME), "shmem_ctx_" #NAME,           \
-                                     (char *)dest, (const char *)source, hl_shmem_bytes(nelems, size),       \
-                                     sig_addr, signal, sig_op});                                             \
+        notify_pe(&(struct signal_call){hl_shmem_on(ctx, pe, "shmem_ctx_" #NAME), "shmem_ctx_" #NAME,        \
+                                        (char *)dest, (const char *)source, hl_shmem_bytes(nelems, size),    \
+                                        sig_addr, signal, sig_op});                                          \
     }
 
 /* Both forms are the same: the data are copied or stored before the call returns. */
@@ -230,14 +230,14 @@ PUT_SIGNAL(putmem_signal_nbi, void, 1)
     HL_SHMEM_API(shmem_##NAME);                                                                              \
     void pshmem_##NAME(uint64_t *sig_addr, uint64_t signal, int pe)                                          \
     {                                                                                                        \
-        notify(&(struct signal_call){                                                                        \
+        notify_pe(&(struct signal_call){                                                                     \
             {&hl_ctx_default, pe}, "shmem_" #NAME, NULL, NULL, 0, sig_addr, signal, OP});                    \
     }                                                                                                        \
     HL_SHMEM_API(shmem_ctx_##NAME);                                                                          \
     void pshmem_ctx_##NAME(shmem_ctx_t ctx, uint64_t *sig_addr, uint64_t signal, int pe)                     \
     {                                                                                                        \
-        notify(&(struct signal_call){hl_shmem_on(ctx, pe, "shmem_ctx_" #NAME), "shmem_ctx_" #NAME, NULL,     \
-                                     NULL, 0, sig_addr, signal, OP});                                        \
+        notify_pe(&(struct signal_call){hl_shmem_on(ctx, pe, "shmem_ctx_" #NAME), "shmem_ctx_" #NAME, NULL,  \
+                                        NULL, 0, sig_addr, signal, OP});                                     \
     }
 /* Defines: shmem_signal_set shmem_ctx_signal_set */
 SIGNAL(signal_set, SHMEM_SIGNAL_SET)

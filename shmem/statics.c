@@ -56,7 +56,7 @@ static const struct stretch_card *card_of(const struct statics_table *t, int pe,
 }
 
 /* The number that my stretch i has at a PE, usually i, or -1 when the PE does not have it. */
-static int match(const struct statics_table *t, int pe, int i)
+static int match_stretch(const struct statics_table *t, int pe, int i)
 {
     uint64_t id = hl_share.objects.stretches[i].id;
     if ((size_t)i < t->most && card_of(t, pe, i)->id == id) {
@@ -94,7 +94,7 @@ static void share_early(enum hl_life_who who)
     }
 }
 
-__attribute__((constructor)) static void enrol(void)
+__attribute__((constructor)) static void enrol_statics(void)
 {
     static struct hl_life_row row = {.name = "static data", .early = share_early};
     hl_life_enrol(&row);
@@ -139,7 +139,7 @@ static bool is_near_pe(int pe)
 }
 
 /* Maps the segments of node peers; those that cannot be mapped use the network. */
-static int map(const struct statics_table *t)
+static int map_segments(const struct statics_table *t)
 {
     wants = calloc((size_t)hl_job.node_size + 1, sizeof *wants);
     if (wants == NULL) {
@@ -191,7 +191,7 @@ static bool needs_network(const struct statics_table *t)
 {
     for (int pe = 0; pe < hl_sym.n_pes; pe++) {
         for (int i = 0; i < hl_share.objects.n_stretches; i++) {
-            int k = match(t, pe, i);
+            int k = match_stretch(t, pe, i);
             if (k >= 0 && near_address(t, pe, i, k) == 0) {
                 return true;
             }
@@ -246,7 +246,7 @@ static int exchange_ways(struct statics_table *t)
 
 static struct hl_sym_reach reach_of(const struct statics_table *t, int pe, int i)
 {
-    int k = match(t, pe, i);
+    int k = match_stretch(t, pe, i);
     uint64_t where = k >= 0 ? near_address(t, pe, i, k) : 0;
     if (where != 0 || k < 0 || t->ways == NULL) {
         return (struct hl_sym_reach){where, 0};
@@ -320,7 +320,7 @@ int hl_statics_open(void)
     rc = rc != 0 ? rc : tell_stretches(&t);
     if (rc == 0) {
         regions = calloc((size_t)hl_share.objects.n_stretches + 1, sizeof *regions);
-        rc = regions != NULL ? map(&t) : no_statics_memory();
+        rc = regions != NULL ? map_segments(&t) : no_statics_memory();
         rc = hl_parts_agree(rc);
     }
     rc = rc != 0 ? rc : open_statics_network(&t);

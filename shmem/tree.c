@@ -70,7 +70,7 @@ static const char *const kind_words[HL_CALL_KINDS] = {[HL_CALL_SYNC] = "a sync o
                                                       [HL_CALL_ALLOC] = "an allocation or free",
                                                       [HL_CALL_FINALIZE] = "the end of OpenSHMEM"};
 
-static _Noreturn HL_COLD void mismatch(const struct hl_call *c, uint64_t theirs, int rank)
+static _Noreturn HL_COLD void die_of_mismatch(const struct hl_call *c, uint64_t theirs, int rank)
 {
     unsigned kind = (unsigned)(theirs >> 56);
     unsigned long long mine_len = c->what & 0xffffffffff, their_len = theirs & 0xffffffffff;
@@ -95,7 +95,7 @@ static _Noreturn HL_COLD void mismatch(const struct hl_call *c, uint64_t theirs,
 static void check_same(const struct hl_call *c, uint64_t theirs, int rank)
 {
     if (HL_UNLIKELY(theirs != c->what)) {
-        mismatch(c, theirs, rank);
+        die_of_mismatch(c, theirs, rank);
     }
 }
 

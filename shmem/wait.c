@@ -30,7 +30,7 @@ struct condition_list {
     size_t first;       /* index that is_any_met looks at first */
 };
 
-static uint64_t sized(uint64_t bits, const struct condition_list *w)
+static uint64_t widen_value(uint64_t bits, const struct condition_list *w)
 {
     unsigned shift = 64 - 8 * w->size;
     bits <<= shift;
@@ -41,7 +41,7 @@ static uint64_t var_value(const struct condition_list *w, size_t i)
 {
     uint64_t bits = 0;
     memcpy(&bits, (const char *)w->values + i * w->step, w->size);
-    return sized(bits, w);
+    return widen_value(bits, w);
 }
 
 /* Reads object i. acquire: what the writer had put before; pairs with the releases of signals, and with the
@@ -51,11 +51,11 @@ static uint64_t load_var(const struct condition_list *w, size_t i)
     const char *p = (const char *)w->vars + i * w->size;
     switch (w->size) {
     case 2:
-        return sized(hl_a16_load_acquire((const hl_a16 *)p), w);
+        return widen_value(hl_a16_load_acquire((const hl_a16 *)p), w);
     case 4:
-        return sized(hl_a32_load_acquire((const hl_a32 *)p), w);
+        return widen_value(hl_a32_load_acquire((const hl_a32 *)p), w);
     default:
-        return sized(hl_a64_load_acquire((const hl_a64 *)p), w);
+        return widen_value(hl_a64_load_acquire((const hl_a64 *)p), w);
     }
 }
 
@@ -189,7 +189,7 @@ static size_t wait_any_condition(struct condition_list *w, const char *func)
 }
 
 /* Writes to indices[] all conditions that hold now and returns their number. */
-static size_t list(struct condition_list *w, size_t *indices)
+static size_t list_met(struct condition_list *w, size_t *indices)
 {
     size_t count = 0;
     for (size_t i = 0; i < w->n; i++) {
@@ -208,14 +208,14 @@ static size_t wait_some(struct condition_list *w, size_t *indices, const char *f
     check_some(w, indices, func);
     while (count == 0 && !is_empty(w)) {
         hl_prog_wait(is_any_met, w);
-        count = list(w, indices);
+        count = list_met(w, indices);
     }
     return count;
 }
 
 /* Returns `yes`; makes progress if it is false, since a program that tests in a loop would hold up what it
  * waits for. */
-static bool polled(bool yes)
+static bool poll_unless(bool yes)
 {
     if (!yes) {
         hl_prog_look();
@@ -230,14 +230,14 @@ static int test_all(struct condition_list *w, const char *func)
     for (size_t i = 0; yes && i < w->n; i++) {
         yes = is_condition_masked(w, i) || condition_holds(w, i);
     }
-    return polled(yes);
+    return poll_unless(yes);
 }
 
 static size_t test_any(struct condition_list *w, const char *func)
 {
     check_conditions(w, func);
     w->first = hl_turn_begin(w->vars, w->n);
-    if (!polled(is_any_met(w))) {
+    if (!poll_unless(is_any_met(w))) {
         return SIZE_MAX;
     }
     hl_turn_told(w->vars, w->n, w->hit);
@@ -247,8 +247,8 @@ static size_t test_any(struct condition_list *w, const char *func)
 static size_t test_some(struct condition_list *w, size_t *indices, const char *func)
 {
     check_some(w, indices, func);
-    size_t count = list(w, indices);
-    (void)polled(count != 0);
+    size_t count = list_met(w, indices);
+    (void)poll_unless(count != 0);
     return count;
 }
 

@@ -12,7 +12,7 @@ static struct hl_buffered_from buffers_of(struct hl_comm *c)
 }
 
 /* Sends by the buffer, with a request unless `blocking`. Both forms end as soon as the message is copied. */
-static int bsend(const char *func, const struct hl_api_p2p *a, bool blocking, MPI_Request *request)
+static int send_buffered(const char *func, const struct hl_api_p2p *a, bool blocking, MPI_Request *request)
 {
     struct hl_comm *c;
     struct hl_send s;
@@ -66,13 +66,15 @@ static int bsend_init(const char *func, const struct hl_api_p2p *a, MPI_Request 
     HL_API(name);                                                                                            \
     int P##name(const void *buf, number count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)      \
     {                                                                                                        \
-        return bsend(#name, &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, true, NULL);        \
+        return send_buffered(#name, &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, true,       \
+                             NULL);                                                                          \
     }                                                                                                        \
     HL_API(iname);                                                                                           \
     int P##iname(const void *buf, number count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,     \
                  MPI_Request *request)                                                                       \
     {                                                                                                        \
-        return bsend(#iname, &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, false, request);   \
+        return send_buffered(#iname, &(struct hl_api_p2p){buf, count, datatype, dest, tag, comm}, false,     \
+                             request);                                                                       \
     }                                                                                                        \
     HL_API(init);                                                                                            \
     int P##init(const void *buf, number count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,      \
@@ -116,7 +118,7 @@ static int flush_buffer(hl_aptr *slot)
     return 0;
 }
 
-static int iflush(hl_aptr *slot, MPI_Request *request)
+static int start_buffer_flush(hl_aptr *slot, MPI_Request *request)
 {
     struct hl_req *r = NULL;
     int err = hl_api_check_out(request, "request");
@@ -193,7 +195,7 @@ static int detach_c(const struct owner *o, void *buffer_addr, MPI_Count *size)
     X(MPI_Buffer_detach_c, (void *buffer_addr, MPI_Count *size), of_process(&o),                             \
       detach_c(&o, buffer_addr, size))                                                                       \
     X(MPI_Buffer_flush, (void), of_process(&o), flush_buffer(o.slot))                                        \
-    X(MPI_Buffer_iflush, (MPI_Request * request), of_process(&o), iflush(o.slot, request))                   \
+    X(MPI_Buffer_iflush, (MPI_Request * request), of_process(&o), start_buffer_flush(o.slot, request))       \
     X(MPI_Comm_attach_buffer, (MPI_Comm comm, void *buffer, int size), of_comm(comm, &o),                    \
       attach_buffer(o.slot, buffer, size))                                                                   \
     X(MPI_Comm_attach_buffer_c, (MPI_Comm comm, void *buffer, MPI_Count size), of_comm(comm, &o),            \
@@ -204,7 +206,7 @@ static int detach_c(const struct owner *o, void *buffer_addr, MPI_Count *size)
       detach_c(&o, buffer_addr, size))                                                                       \
     X(MPI_Comm_flush_buffer, (MPI_Comm comm), of_comm(comm, &o), flush_buffer(o.slot))                       \
     X(MPI_Comm_iflush_buffer, (MPI_Comm comm, MPI_Request * request), of_comm(comm, &o),                     \
-      iflush(o.slot, request))                                                                               \
+      start_buffer_flush(o.slot, request))                                                                   \
     X(MPI_Session_attach_buffer, (MPI_Session session, void *buffer, int size), of_session(session, &o),     \
       attach_buffer(o.slot, buffer, size))                                                                   \
     X(MPI_Session_attach_buffer_c, (MPI_Session session, void *buffer, MPI_Count size),                      \
@@ -215,7 +217,7 @@ static int detach_c(const struct owner *o, void *buffer_addr, MPI_Count *size)
       of_session(session, &o), detach_c(&o, buffer_addr, size))                                              \
     X(MPI_Session_flush_buffer, (MPI_Session session), of_session(session, &o), flush_buffer(o.slot))        \
     X(MPI_Session_iflush_buffer, (MPI_Session session, MPI_Request * request), of_session(session, &o),      \
-      iflush(o.slot, request))
+      start_buffer_flush(o.slot, request))
 
 #define X(name, params, whose, what)                                                                         \
     HL_API(name);                                                                                            \

@@ -36,7 +36,7 @@ static void set_status(MPI_Status *status, int64_t bytes)
     hl_req_set_status(status, MPI_ANY_SOURCE, MPI_ANY_TAG, bytes, false);
 }
 
-static int once(const struct access_args *a, MPI_Status *status)
+static int access_file(const struct access_args *a, MPI_Status *status)
 {
     struct hl_file *f;
     struct hl_io_call c;
@@ -67,7 +67,7 @@ static int start_access(const struct access_args *a, bool all, MPI_Request *requ
     return hl_api_leave_file(f, a->func, err);
 }
 
-static int together(const struct access_args *a, MPI_Status *status)
+static int access_file_all(const struct access_args *a, MPI_Status *status)
 {
     struct hl_file *f;
     struct hl_io_call c;
@@ -140,10 +140,10 @@ static int end_split(const struct access_args *a, enum hl_io_split sort, MPI_Sta
 #define REST_REQUEST , MPI_Request *request
 #define REST_NONE
 
-#define ONCE(name, at, way) FORM(name, at, way, REST_STATUS, once(&a, status))
+#define ONCE(name, at, way) FORM(name, at, way, REST_STATUS, access_file(&a, status))
 #define START(name, at, way) FORM(name, at, way, REST_REQUEST, start_access(&a, false, request))
 #define START_ALL(name, at, way) FORM(name, at, way, REST_REQUEST, start_access(&a, true, request))
-#define TOGETHER(name, at, way) FORM(name, at, way, REST_STATUS, together(&a, status))
+#define TOGETHER(name, at, way) FORM(name, at, way, REST_STATUS, access_file_all(&a, status))
 #define BEGIN(name, at, way, sort) FORM(name, at, way, REST_NONE, begin_split(&a, HL_IO_##sort))
 
 #define NAMED(function) function

@@ -21,7 +21,8 @@ static int compare_groups(const struct hl_group *a, MPI_Group group2, int *resul
     return err == 0 ? hl_api_give(result, "result", hl_group_compare(a, b)) : err;
 }
 
-static int translate(const struct hl_group *a, int n, const int ranks1[], MPI_Group group2, int ranks2[])
+static int translate_ranks(const struct hl_group *a, int n, const int ranks1[], MPI_Group group2,
+                           int ranks2[])
 {
     struct hl_group *b;
     int err = hl_api_get_group(group2, &b);
@@ -38,7 +39,7 @@ HL_CALL_GROUP(MPI_Group_compare, (MPI_Group group, MPI_Group group2, int *result
               compare_groups(g, group2, result))
 HL_CALL_GROUP(MPI_Group_translate_ranks,
               (MPI_Group group, int n, const int ranks1[], MPI_Group group2, int ranks2[]), 0,
-              translate(g, n, ranks1, group2, ranks2))
+              translate_ranks(g, n, ranks1, group2, ranks2))
 
 /* Gives the user a group that was made, if there was no error. `from`: a group of which it was made. */
 static int give_made(int err, const struct hl_group *from, struct hl_group *made, MPI_Group *newgroup)

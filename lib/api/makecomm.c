@@ -118,8 +118,8 @@ static int refuse_merge(struct hl_comm *c, bool high, int wrong)
 /* ---- Duplicates and splits ---- */
 
 /* Duplicates a communicator; `later`: with a request. */
-static int dup(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request,
-               bool later)
+static int dup_comm(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request,
+                    bool later)
 {
     struct hl_comm *c, *made = NULL;
     struct hl_req *r = NULL;
@@ -153,25 +153,25 @@ static int dup(const char *func, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm
 HL_API(MPI_Comm_dup);
 int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
 {
-    return dup("MPI_Comm_dup", comm, MPI_INFO_NULL, newcomm, NULL, false);
+    return dup_comm("MPI_Comm_dup", comm, MPI_INFO_NULL, newcomm, NULL, false);
 }
 
 HL_API(MPI_Comm_dup_with_info);
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
-    return dup("MPI_Comm_dup_with_info", comm, info, newcomm, NULL, false);
+    return dup_comm("MPI_Comm_dup_with_info", comm, info, newcomm, NULL, false);
 }
 
 HL_API(MPI_Comm_idup);
 int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-    return dup("MPI_Comm_idup", comm, MPI_INFO_NULL, newcomm, request, true);
+    return dup_comm("MPI_Comm_idup", comm, MPI_INFO_NULL, newcomm, request, true);
 }
 
 HL_API(MPI_Comm_idup_with_info);
 int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
-    return dup("MPI_Comm_idup_with_info", comm, info, newcomm, request, true);
+    return dup_comm("MPI_Comm_idup_with_info", comm, info, newcomm, request, true);
 }
 
 HL_API(MPI_Comm_split);

@@ -215,8 +215,8 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
                           request);
 }
 
-static int sendrecv(const char *func, const struct hl_api_p2p *to, const struct hl_api_p2p *from,
-                    MPI_Status *status)
+static int sendrecv_now(const char *func, const struct hl_api_p2p *to, const struct hl_api_p2p *from,
+                        MPI_Status *status)
 {
     struct hl_comm *c;
     struct hl_send s;
@@ -325,8 +325,8 @@ static int start_pair(const struct hl_send *s, const struct hl_recv *v, void *as
 
 /* Starts a send and a receive. `aside`: NULL, or the packed data that `to` sends, which this call takes
  * over. */
-static int isendrecv(const char *func, const struct hl_api_p2p *to, const struct hl_api_p2p *from,
-                     void *aside, MPI_Request *request)
+static int start_sendrecv(const char *func, const struct hl_api_p2p *to, const struct hl_api_p2p *from,
+                          void *aside, MPI_Request *request)
 {
     struct hl_comm *c;
     struct hl_send s;
@@ -365,8 +365,8 @@ static int put_aside(const struct hl_api_p2p *a, struct hl_comm **c, char **asid
 }
 
 /* Sends and receives in one buffer; request NULL: the call blocks. */
-static int replace(const char *func, const struct hl_api_p2p *a, const struct hl_api_p2p *from,
-                   MPI_Status *status, MPI_Request *request)
+static int sendrecv_replace(const char *func, const struct hl_api_p2p *a, const struct hl_api_p2p *from,
+                            MPI_Status *status, MPI_Request *request)
 {
     struct hl_comm *c;
     char *aside = NULL;
@@ -379,20 +379,20 @@ static int replace(const char *func, const struct hl_api_p2p *a, const struct hl
     }
     struct hl_api_p2p to = {aside, bytes, MPI_PACKED, a->peer, a->tag, a->comm};
     if (request != NULL) {
-        return isendrecv(func, &to, from, aside, request);
+        return start_sendrecv(func, &to, from, aside, request);
     }
-    int code = sendrecv(func, &to, from, status);
+    int code = sendrecv_now(func, &to, from, status);
     free(aside);
     return code;
 }
 
-static int ireplace(const char *func, const struct hl_api_p2p *to, const struct hl_api_p2p *from,
-                    MPI_Request *request)
+static int start_sendrecv_replace(const char *func, const struct hl_api_p2p *to,
+                                  const struct hl_api_p2p *from, MPI_Request *request)
 {
     int err = hl_api_check_out(request, "request");
 
     return err != 0 ? hl_api_end(hl_comm_of(to->comm), func, err)
-                    : replace(func, to, from, MPI_STATUS_IGNORE, request);
+                    : sendrecv_replace(func, to, from, MPI_STATUS_IGNORE, request);
 }
 
 /* One row for each type of the counts: the four names. */
@@ -408,28 +408,30 @@ static int ireplace(const char *func, const struct hl_api_p2p *to, const struct 
                 void *recvbuf, number recvcount, MPI_Datatype recvtype, int source, int recvtag,             \
                 MPI_Comm comm, MPI_Status *status)                                                           \
     {                                                                                                        \
-        return sendrecv(#name, TO(sendbuf, sendcount, sendtype), FROM(recvbuf, recvcount, recvtype),         \
-                        status);                                                                             \
+        return sendrecv_now(#name, TO(sendbuf, sendcount, sendtype), FROM(recvbuf, recvcount, recvtype),     \
+                            status);                                                                         \
     }                                                                                                        \
     HL_API(iname);                                                                                           \
     int P##iname(const void *sendbuf, number sendcount, MPI_Datatype sendtype, int dest, int sendtag,        \
                  void *recvbuf, number recvcount, MPI_Datatype recvtype, int source, int recvtag,            \
                  MPI_Comm comm, MPI_Request *request)                                                        \
     {                                                                                                        \
-        return isendrecv(#iname, TO(sendbuf, sendcount, sendtype), FROM(recvbuf, recvcount, recvtype), NULL, \
-                         request);                                                                           \
+        return start_sendrecv(#iname, TO(sendbuf, sendcount, sendtype), FROM(recvbuf, recvcount, recvtype),  \
+                              NULL, request);                                                                \
     }                                                                                                        \
     HL_API(replace_name);                                                                                    \
     int P##replace_name(void *buf, number count, MPI_Datatype datatype, int dest, int sendtag, int source,   \
                         int recvtag, MPI_Comm comm, MPI_Status *status)                                      \
     {                                                                                                        \
-        return replace(#replace_name, TO(buf, count, datatype), FROM(buf, count, datatype), status, NULL);   \
+        return sendrecv_replace(#replace_name, TO(buf, count, datatype), FROM(buf, count, datatype), status, \
+                                NULL);                                                                       \
     }                                                                                                        \
     HL_API(ireplace_name);                                                                                   \
     int P##ireplace_name(void *buf, number count, MPI_Datatype datatype, int dest, int sendtag, int source,  \
                          int recvtag, MPI_Comm comm, MPI_Request *request)                                   \
     {                                                                                                        \
-        return ireplace(#ireplace_name, TO(buf, count, datatype), FROM(buf, count, datatype), request);      \
+        return start_sendrecv_replace(#ireplace_name, TO(buf, count, datatype), FROM(buf, count, datatype),  \
+                                      request);                                                              \
     }
 /* Defines: MPI_Sendrecv MPI_Isendrecv MPI_Sendrecv_replace MPI_Isendrecv_replace MPI_Sendrecv_c
  * MPI_Isendrecv_c MPI_Sendrecv_replace_c MPI_Isendrecv_replace_c */

@@ -133,7 +133,8 @@ static int to_receive(const void *buf, int64_t count, MPI_Datatype datatype, con
     return err == 0 ? hl_api_get_message(buf, count, datatype, x->m == NULL, &x->r.type) : err;
 }
 
-static int mrecv(const char *func, const struct take *x, int err, MPI_Message *message, MPI_Status *status)
+static int recv_matched_now(const char *func, const struct take *x, int err, MPI_Message *message,
+                            MPI_Status *status)
 {
     if (err == 0) {
         *message = MPI_MESSAGE_NULL;
@@ -146,7 +147,8 @@ static int mrecv(const char *func, const struct take *x, int err, MPI_Message *m
     return hl_api_leave_ctx(x->ctx, func, err);
 }
 
-static int imrecv(const char *func, const struct take *x, int err, MPI_Message *message, MPI_Request *request)
+static int start_matched_recv(const char *func, const struct take *x, int err, MPI_Message *message,
+                              MPI_Request *request)
 {
     err = err == 0 ? hl_api_check_out(request, "request") : err;
     if (err == 0) {
@@ -168,7 +170,7 @@ static int imrecv(const char *func, const struct take *x, int err, MPI_Message *
         struct take x;                                                                                       \
         int err = to_receive(buf, count, datatype, message, &x);                                             \
                                                                                                              \
-        return mrecv(#name, &x, err, message, status);                                                       \
+        return recv_matched_now(#name, &x, err, message, status);                                            \
     }                                                                                                        \
     HL_API(iname);                                                                                           \
     int P##iname(void *buf, number count, MPI_Datatype datatype, MPI_Message *message, MPI_Request *request) \
@@ -176,7 +178,7 @@ static int imrecv(const char *func, const struct take *x, int err, MPI_Message *
         struct take x;                                                                                       \
         int err = to_receive(buf, count, datatype, message, &x);                                             \
                                                                                                              \
-        return imrecv(#iname, &x, err, message, request);                                                    \
+        return start_matched_recv(#iname, &x, err, message, request);                                        \
     }
 /* Defines: MPI_Mrecv MPI_Imrecv MPI_Mrecv_c MPI_Imrecv_c */
 RECEIVE_ROWS(X)

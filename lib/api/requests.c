@@ -364,7 +364,7 @@ static int finish_some(const struct some *x, uint64_t *ctx)
     return in_statuses(done, first);
 }
 
-static int some(const char *func, const struct some *x, bool wait)
+static int complete_some(const char *func, const struct some *x, bool wait)
 {
     struct request_set s = set_of(x->n, x->handles);
     uint64_t ctx = 0;
@@ -395,7 +395,7 @@ int PMPI_Waitsome(int incount, MPI_Request array_of_requests[], int *outcount, i
 {
     struct some x = {incount, array_of_requests, outcount, array_of_indices, array_of_statuses};
 
-    return some("MPI_Waitsome", &x, true);
+    return complete_some("MPI_Waitsome", &x, true);
 }
 
 HL_API(MPI_Testsome);
@@ -404,7 +404,7 @@ int PMPI_Testsome(int incount, MPI_Request array_of_requests[], int *outcount, i
 {
     struct some x = {incount, array_of_requests, outcount, array_of_indices, array_of_statuses};
 
-    return some("MPI_Testsome", &x, false);
+    return complete_some("MPI_Testsome", &x, false);
 }
 
 /* ---- Statuses without ending requests ---- */

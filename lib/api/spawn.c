@@ -27,7 +27,7 @@ static int no_ports(const char *func, int code)
 /* ---- Spawn ---- */
 
 /* Fails a spawn; the root writes `n` error codes. */
-static int spawn(const char *func, MPI_Comm comm, int root, int n, MPI_Comm *intercomm, int codes[])
+static int fail_spawn(const char *func, MPI_Comm comm, int root, int n, MPI_Comm *intercomm, int codes[])
 {
     struct hl_comm *c;
     int err = hl_api_get_comm(comm, &c);
@@ -52,7 +52,7 @@ int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info in
     struct hl_comm *c = hl_comm_of(comm);
     bool here = c != NULL && c->rank == root;
 
-    return spawn("MPI_Comm_spawn", comm, root, here ? maxprocs : 0, intercomm, array_of_errcodes);
+    return fail_spawn("MPI_Comm_spawn", comm, root, here ? maxprocs : 0, intercomm, array_of_errcodes);
 }
 
 HL_API(MPI_Comm_spawn_multiple);
@@ -66,7 +66,7 @@ int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_
     for (int i = 0; c != NULL && c->rank == root && hl_is_address(array_of_maxprocs) && i < count; i++) {
         n += array_of_maxprocs[i];
     }
-    return spawn("MPI_Comm_spawn_multiple", comm, root, n, intercomm, array_of_errcodes);
+    return fail_spawn("MPI_Comm_spawn_multiple", comm, root, n, intercomm, array_of_errcodes);
 }
 
 /* ---- Ports ---- */

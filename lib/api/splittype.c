@@ -89,7 +89,7 @@ static bool is_enough(int split_type, const struct hl_info *info)
 
 /* The outermost kind of hardware of which the members, on one node, have different instances, or -1. all[]:
  * instances as [rank][kind]. */
-static int dividing(const int *all, int ranks, int kinds)
+static int find_dividing_kind(const int *all, int ranks, int kinds)
 {
     for (int k = 0; k < kinds; k++) {
         bool known = true, differ = false;
@@ -132,7 +132,7 @@ static int split_unguided(struct hl_comm *c, struct hl_info *info, struct hl_com
     }
     err = hl_coll_allgather_bytes(c, mine, sizeof mine, all);
     err = hl_coll_all_or_none(c, err, "splitting");
-    int by = err == 0 ? dividing(all, c->size, n) : -1;
+    int by = err == 0 ? find_dividing_kind(all, c->size, n) : -1;
     free(all);
     if (by >= 0) {
         err = hl_coll_comm_split(c, mine[by], 0, made);

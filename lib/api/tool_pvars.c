@@ -169,7 +169,7 @@ int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handl
 
 /* ---- Counting ---- */
 
-static uint64_t now(const struct pvar *p)
+static uint64_t read_counter(const struct pvar *p)
 {
     uint64_t value = 0;
 
@@ -179,29 +179,29 @@ static uint64_t now(const struct pvar *p)
 
 static void begin_pvar(struct pvar *p)
 {
-    p->since = p->runs ? p->since : now(p);
+    p->since = p->runs ? p->since : read_counter(p);
     p->runs = true;
 }
 
-static void stop(struct pvar *p)
+static void stop_pvar(struct pvar *p)
 {
-    p->sum += p->runs ? now(p) - p->since : 0;
+    p->sum += p->runs ? read_counter(p) - p->since : 0;
     p->runs = false;
 }
 
 static void set_pvar(struct pvar *p, uint64_t value)
 {
-    p->since = p->runs ? now(p) : 0;
+    p->since = p->runs ? read_counter(p) : 0;
     p->sum = value;
 }
 
-static void reset(struct pvar *p)
+static void reset_pvar(struct pvar *p)
 {
     set_pvar(p, 0);
 }
 
 /* Calls `change` for one handle, or for all of a session. */
-static int each(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void (*change)(struct pvar *))
+static int change_pvars(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void (*change)(struct pvar *))
 {
     struct session *s;
     struct pvar *p;
@@ -220,11 +220,11 @@ static int each(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void (*cha
 }
 
 HL_CALL_RETURN(MPI_T_pvar_start, (MPI_T_pvar_session session, MPI_T_pvar_handle handle),
-               each(session, handle, begin_pvar))
+               change_pvars(session, handle, begin_pvar))
 HL_CALL_RETURN(MPI_T_pvar_stop, (MPI_T_pvar_session session, MPI_T_pvar_handle handle),
-               each(session, handle, stop))
+               change_pvars(session, handle, stop_pvar))
 HL_CALL_RETURN(MPI_T_pvar_reset, (MPI_T_pvar_session session, MPI_T_pvar_handle handle),
-               each(session, handle, reset))
+               change_pvars(session, handle, reset_pvar))
 
 /* Reads what a handle has counted; with `again` it then counts from zero. */
 static int read_pvar(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf, bool again)
@@ -236,7 +236,7 @@ static int read_pvar(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void 
     err = err == MPI_SUCCESS ? get_pvar(session, handle, &p) : err;
     err = err == MPI_SUCCESS ? hl_tool_check_out(buf) : err;
     if (err == MPI_SUCCESS) {
-        uint64_t at = p->runs ? now(p) : 0, value = p->sum + (p->runs ? at - p->since : 0);
+        uint64_t at = p->runs ? read_counter(p) : 0, value = p->sum + (p->runs ? at - p->since : 0);
         memcpy(buf, &value, sizeof value);
         if (again) {
             p->since = at; /* so that nothing is lost in between */

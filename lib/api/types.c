@@ -97,8 +97,8 @@ static int get_old(MPI_Datatype handle, const void *out, struct hl_type **old)
     return err == 0 ? hl_api_check_out(out, "newtype") : err;
 }
 
-static int contiguous(const char *func, int64_t count, bool large, MPI_Datatype oldtype,
-                      MPI_Datatype *newtype)
+static int create_contiguous(const char *func, int64_t count, bool large, MPI_Datatype oldtype,
+                             MPI_Datatype *newtype)
 {
     struct hl_type *old = NULL, *made = NULL;
     int err = get_old(oldtype, newtype, &old);
@@ -111,18 +111,18 @@ static int contiguous(const char *func, int64_t count, bool large, MPI_Datatype 
 HL_API(MPI_Type_contiguous);
 int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    return contiguous("MPI_Type_contiguous", count, false, oldtype, newtype);
+    return create_contiguous("MPI_Type_contiguous", count, false, oldtype, newtype);
 }
 
 HL_API(MPI_Type_contiguous_c);
 int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
-    return contiguous("MPI_Type_contiguous_c", count, true, oldtype, newtype);
+    return create_contiguous("MPI_Type_contiguous_c", count, true, oldtype, newtype);
 }
 
 /* Makes a vector. v: count, block length, stride. */
-static int vector(const char *func, const int64_t v[3], bool in_bytes, bool large, MPI_Datatype oldtype,
-                  MPI_Datatype *newtype)
+static int create_vector(const char *func, const int64_t v[3], bool in_bytes, bool large,
+                         MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct hl_type *old = NULL, *made = NULL;
     int err = get_old(oldtype, newtype, &old);
@@ -149,7 +149,7 @@ static int vector(const char *func, const int64_t v[3], bool in_bytes, bool larg
     {                                                                                                        \
         int64_t v[3] = {count, blocklength, stride};                                                         \
                                                                                                              \
-        return vector(#name, v, in_bytes, large, oldtype, newtype);                                          \
+        return create_vector(#name, v, in_bytes, large, oldtype, newtype);                                   \
     }
 /* Defines: MPI_Type_vector MPI_Type_vector_c MPI_Type_create_hvector MPI_Type_create_hvector_c */
 VECTOR_ROWS(X)
@@ -164,7 +164,7 @@ struct indexed {
     struct hl_wide lens, displs;
 };
 
-static int indexed(const struct indexed *x, MPI_Datatype oldtype, MPI_Datatype *newtype)
+static int create_indexed(const struct indexed *x, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     bool in_bytes = x->combiner == MPI_COMBINER_HINDEXED || x->combiner == MPI_COMBINER_HINDEXED_BLOCK;
     bool block = x->combiner == MPI_COMBINER_INDEXED_BLOCK || x->combiner == MPI_COMBINER_HINDEXED_BLOCK;
@@ -207,7 +207,7 @@ static int indexed(const struct indexed *x, MPI_Datatype oldtype, MPI_Datatype *
         struct indexed x = {                                                                                 \
             #name, combiner, large, count, 0, {lens = blocklengths}, {displs = displacements}};              \
                                                                                                              \
-        return indexed(&x, oldtype, newtype);                                                                \
+        return create_indexed(&x, oldtype, newtype);                                                         \
     }
 /* Defines: MPI_Type_indexed MPI_Type_indexed_c MPI_Type_create_hindexed MPI_Type_create_hindexed_c */
 INDEXED_ROWS(X)
@@ -227,7 +227,7 @@ INDEXED_ROWS(X)
         bool large = sizeof count == sizeof(MPI_Count);                                                      \
         struct indexed x = {#name, combiner, large, count, blocklength, {0}, {displs = displacements}};      \
                                                                                                              \
-        return indexed(&x, oldtype, newtype);                                                                \
+        return create_indexed(&x, oldtype, newtype);                                                         \
     }
 /* Defines: MPI_Type_create_indexed_block MPI_Type_create_indexed_block_c MPI_Type_create_hindexed_block
  * MPI_Type_create_hindexed_block_c */
@@ -257,7 +257,7 @@ struct rows {
     const MPI_Datatype *types;
 };
 
-static int structure(const struct rows *x, MPI_Datatype *newtype)
+static int create_struct(const struct rows *x, MPI_Datatype *newtype)
 {
     struct hl_type **types = NULL, *made = NULL;
     int64_t *lens = NULL, *displs = NULL;
@@ -292,7 +292,7 @@ int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
     struct rows x = {"MPI_Type_create_struct",       false,         count, {array_of_blocklengths, NULL},
                      {NULL, array_of_displacements}, array_of_types};
 
-    return structure(&x, newtype);
+    return create_struct(&x, newtype);
 }
 
 HL_API(MPI_Type_create_struct_c);
@@ -303,11 +303,11 @@ int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklen
     struct rows x = {"MPI_Type_create_struct_c",     true,          count, {NULL, array_of_blocklengths},
                      {NULL, array_of_displacements}, array_of_types};
 
-    return structure(&x, newtype);
+    return create_struct(&x, newtype);
 }
 
-static int resized(const char *func, const int64_t bounds[2], bool large, MPI_Datatype oldtype,
-                   MPI_Datatype *newtype)
+static int create_resized(const char *func, const int64_t bounds[2], bool large, MPI_Datatype oldtype,
+                          MPI_Datatype *newtype)
 {
     struct hl_type *old = NULL, *made = NULL;
     int err = get_old(oldtype, newtype, &old);
@@ -320,13 +320,13 @@ static int resized(const char *func, const int64_t bounds[2], bool large, MPI_Da
 HL_API(MPI_Type_create_resized);
 int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent, MPI_Datatype *newtype)
 {
-    return resized("MPI_Type_create_resized", (int64_t[]){lb, extent}, false, oldtype, newtype);
+    return create_resized("MPI_Type_create_resized", (int64_t[]){lb, extent}, false, oldtype, newtype);
 }
 
 HL_API(MPI_Type_create_resized_c);
 int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
 {
-    return resized("MPI_Type_create_resized_c", (int64_t[]){lb, extent}, true, oldtype, newtype);
+    return create_resized("MPI_Type_create_resized_c", (int64_t[]){lb, extent}, true, oldtype, newtype);
 }
 
 struct part_of_array {
@@ -336,7 +336,7 @@ struct part_of_array {
     struct hl_wide sizes, subsizes, starts;
 };
 
-static int subarray(const struct part_of_array *x, MPI_Datatype oldtype, MPI_Datatype *newtype)
+static int create_subarray(const struct part_of_array *x, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct hl_type *old = NULL, *made = NULL;
     int64_t *sizes = NULL, *subsizes = NULL, *starts = NULL;
@@ -377,7 +377,7 @@ int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int a
         "MPI_Type_create_subarray", false, ndims, order, {array_of_sizes, NULL}, {array_of_subsizes, NULL},
         {array_of_starts, NULL}};
 
-    return subarray(&x, oldtype, newtype);
+    return create_subarray(&x, oldtype, newtype);
 }
 
 HL_API(MPI_Type_create_subarray_c);
@@ -389,7 +389,7 @@ int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
         "MPI_Type_create_subarray_c", true, ndims, order, {NULL, array_of_sizes}, {NULL, array_of_subsizes},
         {NULL, array_of_starts}};
 
-    return subarray(&x, oldtype, newtype);
+    return create_subarray(&x, oldtype, newtype);
 }
 
 struct part_of_grid {
@@ -399,7 +399,7 @@ struct part_of_grid {
     struct hl_wide sizes;
 };
 
-static int darray(struct part_of_grid *x, MPI_Datatype oldtype, MPI_Datatype *newtype)
+static int create_darray(struct part_of_grid *x, MPI_Datatype oldtype, MPI_Datatype *newtype)
 {
     struct hl_darray *a = &x->a;
     struct hl_type *old = NULL, *made = NULL;
@@ -454,7 +454,7 @@ int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gs
         {size, rank, ndims, NULL, array_of_distribs, array_of_dargs, array_of_psizes, order},
         {array_of_gsizes, NULL}};
 
-    return darray(&x, oldtype, newtype);
+    return create_darray(&x, oldtype, newtype);
 }
 
 HL_API(MPI_Type_create_darray_c);
@@ -469,7 +469,7 @@ int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count arr
         {size, rank, ndims, NULL, array_of_distribs, array_of_dargs, array_of_psizes, order},
         {NULL, array_of_gsizes}};
 
-    return darray(&x, oldtype, newtype);
+    return create_darray(&x, oldtype, newtype);
 }
 
 HL_API(MPI_Type_dup);

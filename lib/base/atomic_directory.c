@@ -70,7 +70,7 @@ struct place {
 };
 
 /* Memory that does not come from malloc, so that the program's own memory lies as without counting. */
-static void *pages(size_t bytes)
+static void *map_pages(size_t bytes)
 {
     void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (p == MAP_FAILED) {
@@ -93,7 +93,7 @@ static struct keyed_row *find_row(const struct table *t, uint64_t a, uint64_t b)
 
 static void make_rows(struct table *t, size_t stride, size_t room)
 {
-    *t = (struct table){pages(stride * room), stride, room, 0};
+    *t = (struct table){map_pages(stride * room), stride, room, 0};
 }
 
 static void unmap_table(struct table *t)
@@ -133,7 +133,7 @@ static struct keyed_row *row_of(struct table *t, uint64_t a, uint64_t b)
 
 /* The runnable thread, other than `but`, with the smallest clock; of equal ones that with the lowest
  * number. */
-static struct baton_thread *earliest(const struct baton_thread *but)
+static struct baton_thread *find_earliest(const struct baton_thread *but)
 {
     struct baton_thread *found = NULL;
     for (int i = 0; i < run.m.threads; i++) {
@@ -145,7 +145,7 @@ static struct baton_thread *earliest(const struct baton_thread *but)
     return found;
 }
 
-static struct baton_thread *after(const struct baton_thread *me)
+static struct baton_thread *find_next_in_turn(const struct baton_thread *me)
 {
     for (int k = 1; k <= run.m.threads; k++) {
         struct baton_thread *t = &run.threads[(me->index + k) % run.m.threads];
@@ -165,9 +165,9 @@ static void await_turn(sem_t *turn)
 /* Chooses the next thread, which may be this one, and gives it the baton. NULL: no thread can run. */
 static struct baton_thread *pass_on(const struct baton_thread *me)
 {
-    struct baton_thread *next = run.m.by_time ? earliest(NULL) : after(me);
+    struct baton_thread *next = run.m.by_time ? find_earliest(NULL) : find_next_in_turn(me);
     if (next != NULL && run.m.by_time) {
-        const struct baton_thread *second = earliest(next);
+        const struct baton_thread *second = find_earliest(next);
         run.horizon = second != NULL ? second->clock : HUGE_VAL;
     }
     if (next != NULL && next != me) {
@@ -433,7 +433,7 @@ int hl_directory_run(const struct hl_directory_machine *machine, void (*fn)(void
     run.m.block_ns *= machine->per_core > 2 ? machine->per_core / 2.0 : 1; /* two threads fill a core */
     run.fn = fn;
     run.arg = arg;
-    run.threads = pages((size_t)machine->threads * sizeof *run.threads);
+    run.threads = map_pages((size_t)machine->threads * sizeof *run.threads);
     int caches = (machine->threads + machine->per_core - 1) / machine->per_core, rc = 0;
     make_rows(&lines, sizeof(struct counted_line) + (size_t)(caches + 63) / 64 * 8, 1 << 14);
     make_rows(&places, sizeof(struct place), 1 << 12);

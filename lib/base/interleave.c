@@ -55,7 +55,7 @@ static struct thread *alive_after(const struct thread *from, int skip)
 }
 
 /* The walk's next choice, from 0 to of - 1. */
-static int step(struct hl_interleave_walk *w, int of)
+static int take_walk_choice(struct hl_interleave_walk *w, int of)
 {
     if (of <= 1 || w->depth == HL_INTERLEAVE_CHOICES) {
         sched.cut |= of > 1;
@@ -69,9 +69,10 @@ static int step(struct hl_interleave_walk *w, int of)
 static struct thread *choose_next(struct hl_interleave_walk *w, bool may_stay)
 {
     if (!may_stay) {
-        return alive_after(self, step(w, sched.alive - (self != NULL && self->alive && sched.alive > 1)));
+        return alive_after(
+            self, take_walk_choice(w, sched.alive - (self != NULL && self->alive && sched.alive > 1)));
     }
-    int chosen = w->left > 0 ? step(w, sched.alive) : 0;
+    int chosen = w->left > 0 ? take_walk_choice(w, sched.alive) : 0;
     w->left -= chosen != 0;
     return chosen == 0 ? self : alive_after(self, chosen - 1);
 }
@@ -114,7 +115,7 @@ void hl_interleave_pause(void)
     hand_baton(false);
 }
 
-static void body(int index)
+static void run_thread(int index)
 {
     struct thread *t = &sched.threads[index];
     self = t;
@@ -153,7 +154,7 @@ static bool make_thread(struct thread *t, int index)
     getcontext(&t->context);
     t->context.uc_stack.ss_sp = t->stack;
     t->context.uc_stack.ss_size = STACK;
-    makecontext(&t->context, (void (*)(void))body, 1, index);
+    makecontext(&t->context, (void (*)(void))run_thread, 1, index);
     return true;
 }
 

@@ -73,7 +73,7 @@ static int agree_secret(void)
 }
 
 /* Number of the clique (HOTLANE_CLIQUES) whose ranks this one looks for on its node; -1: none. */
-static int clique(void)
+static int find_clique(void)
 {
     if (job.size == 1 || !strcmp(hl_conf.near, "0") || !strcmp(hl_conf.near, "none")) {
         return -1;
@@ -406,7 +406,7 @@ static int open_once(void)
     hl_boot.goes_on = job.goes_on;
     /* Our launcher waits for the process that it started, a group leader; not for what a script starts. */
     hl_boot.stops_told = job.has_secret && getpgrp() == getpid();
-    return hl_boot_node_prove(method, clique());
+    return hl_boot_node_prove(method, find_clique());
 }
 
 int hl_boot_open(void)

@@ -378,7 +378,7 @@ void hl_boot_node_attach(struct msghdr *m, union hl_boot_control *c, int fd)
 }
 
 /* Sends a member the board's size, with the descriptor unless it is -1. */
-static int pass(int to, size_t bytes, int fd)
+static int pass_board(int to, size_t bytes, int fd)
 {
     union hl_boot_control c;
     uint64_t words[2] = {hl_boot_node_nonce(), bytes};
@@ -428,7 +428,7 @@ static int share_file(size_t bytes, const char *what, int *fd)
 {
     int rc = node.leads ? 0 : receive_fd(bytes, fd);
     for (int i = 0; rc == 0 && i < node.members; i++) {
-        if (pass(node.member[i].fd, bytes, *fd)) {
+        if (pass_board(node.member[i].fd, bytes, *fd)) {
             rc = hl_err_say(HL_ERR_OTHER, "rank %d on this node does not take %s: %s", node.member[i].rank,
                             what, strerror(errno));
         }

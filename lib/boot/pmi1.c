@@ -254,7 +254,7 @@ static int await_answer(const char *want, int wait_ms, int also, void (*serve)(v
 }
 
 /* Asks one question; its answer is then in pmi.answer. The caller looks at the answer's rc=. */
-HL_PRINTF(3, 4) static int ask(const char *want, int wait_ms, const char *fmt, ...)
+HL_PRINTF(3, 4) static int ask_pmi1(const char *want, int wait_ms, const char *fmt, ...)
 {
     va_list a;
     va_start(a, fmt);
@@ -293,7 +293,8 @@ static int shake_hands(struct hl_boot_job *job)
 {
     const char *a = pmi.answer;
     char hex[40];
-    int rc = ask("response_to_init", hl_pmi1_wait_ms, "cmd=init pmi_version=1 pmi_subversion=1\n"), on = 0;
+    int rc = ask_pmi1("response_to_init", hl_pmi1_wait_ms, "cmd=init pmi_version=1 pmi_subversion=1\n"),
+        on = 0;
     if (rc) {
         return rc;
     }
@@ -301,7 +302,7 @@ static int shake_hands(struct hl_boot_job *job)
         return say_pmi_refused("init");
     }
     job->goes_on = hl_pmi1_number(a, "hotlane_goes_on", &on) && on != 0;
-    rc = ask("my_kvsname", hl_pmi1_wait_ms, "cmd=get_my_kvsname\n");
+    rc = ask_pmi1("my_kvsname", hl_pmi1_wait_ms, "cmd=get_my_kvsname\n");
     if (rc) {
         return rc;
     }
@@ -311,7 +312,7 @@ static int shake_hands(struct hl_boot_job *job)
     if (!is_ours()) {
         return 0;
     }
-    rc = ask("get_result", hl_pmi1_wait_ms, "cmd=get kvsname=%s key=hotlane_secret\n", pmi.kvs);
+    rc = ask_pmi1("get_result", hl_pmi1_wait_ms, "cmd=get kvsname=%s key=hotlane_secret\n", pmi.kvs);
     if (rc) {
         return rc;
     }
@@ -383,7 +384,7 @@ static int pmi1_init(hl_boot_env_fn *env, struct hl_boot_job *job)
 static int pmi1_put(const char *key, const char *value)
 {
     pthread_mutex_lock(&pmi.turn);
-    int rc = ask("put_result", -1, "cmd=put kvsname=%s key=%s value=%s\n", pmi.kvs, key, value);
+    int rc = ask_pmi1("put_result", -1, "cmd=put kvsname=%s key=%s value=%s\n", pmi.kvs, key, value);
     if (!rc && is_refused()) {
         rc = say_pmi_refused("a put");
     }
@@ -398,7 +399,7 @@ static int pmi1_get(int rank, const char *key, char *value, size_t cap, bool wai
     if (rc) {
         return HL_ERR_AGAIN;
     }
-    rc = ask("get_result", -1, "cmd=get kvsname=%s key=%s\n", pmi.kvs, key);
+    rc = ask_pmi1("get_result", -1, "cmd=get kvsname=%s key=%s\n", pmi.kvs, key);
     if (!rc && is_refused()) {
         rc = HL_ERR_FOUND_NONE;
     } else if (!rc && hl_pmi1_field(pmi.answer, "value", value, cap) < 0) {
@@ -441,8 +442,8 @@ static void pmi1_abort(int code)
 static int pmi1_appnum(int *out)
 {
     pthread_mutex_lock(&pmi.turn);
-    int rc =
-        pmi.fd >= 0 && !pmi.gone ? ask("appnum", hl_pmi1_wait_ms, "cmd=get_appnum\n") : HL_ERR_FOUND_NONE;
+    int rc = pmi.fd >= 0 && !pmi.gone ? ask_pmi1("appnum", hl_pmi1_wait_ms, "cmd=get_appnum\n")
+                                      : HL_ERR_FOUND_NONE;
     rc = rc || hl_pmi1_number(pmi.answer, "appnum", out) ? rc : HL_ERR_FOUND_NONE;
     pthread_mutex_unlock(&pmi.turn);
     return rc;
@@ -483,7 +484,7 @@ static int pmi1_watch_take(int *rank, int *code)
 static int pmi1_fini(void)
 {
     pthread_mutex_lock(&pmi.turn);
-    int rc = pmi.fd >= 0 ? ask("finalize_ack", -1, "cmd=finalize\n") : 0;
+    int rc = pmi.fd >= 0 ? ask_pmi1("finalize_ack", -1, "cmd=finalize\n") : 0;
     pmi.left = pmi.fd >= 0 ? pmi.fd : pmi.left;
     pmi.fd = -1;
     hl_boot_unclaim(&pmi.claim);
@@ -498,7 +499,7 @@ static int pmi1_again(void)
     pthread_mutex_lock(&pmi.turn);
     pmi.fd = pmi.left;
     int rc = claim_socket(pmi.fd, &job);
-    rc = rc ? rc : ask("response_to_init", hl_pmi1_wait_ms, "cmd=init pmi_version=1 pmi_subversion=1\n");
+    rc = rc ? rc : ask_pmi1("response_to_init", hl_pmi1_wait_ms, "cmd=init pmi_version=1 pmi_subversion=1\n");
     if (!rc && is_refused()) {
         rc = say_pmi_refused("a rank that had left");
     }

@@ -68,7 +68,7 @@ static struct {
         .claim = -1};
 
 /* An option of a PMIx call: `key` is true. */
-static pmix_info_t wish(const char *key)
+static pmix_info_t make_option(const char *key)
 {
     pmix_info_t w = {.value = {.type = PMIX_BOOL, .data = {.flag = true}}};
     snprintf(w.key, sizeof w.key, "%s", key);
@@ -107,7 +107,7 @@ static void ring_eventfd(int fd)
     (void)!write(fd, &one, sizeof one); /* a full counter means that it rings already */
 }
 
-static void silence(int fd)
+static void silence_eventfd(int fd)
 {
     uint64_t count;
     (void)!read(fd, &count, sizeof count); /* it may be empty: nobody has rung */
@@ -322,7 +322,7 @@ static int pmix_put(const char *key, const char *value)
  * that rank's server. */
 static pmix_status_t fetch_pmix_value(int rank, const char *key, pmix_value_t **v)
 {
-    pmix_info_t now = wish(PMIX_IMMEDIATE);
+    pmix_info_t now = make_option(PMIX_IMMEDIATE);
     pmix_info_t soon = {.key = PMIX_TIMEOUT,
                         .value = {.type = PMIX_INT, .data = {.integer = TIMEOUT_SECONDS}}};
     pmix_proc_t who = px.me;
@@ -394,7 +394,7 @@ static uintptr_t next_fence(void)
     uintptr_t number = ++px.fences;
     px.met = false;
     pthread_mutex_unlock(&px.told);
-    silence(px.over);
+    silence_eventfd(px.over);
     return number;
 }
 
@@ -410,7 +410,7 @@ static int await_fence(int also, void (*serve)(void *), void *arg)
             serve(arg);
         }
         if (n > 0 && p[0].revents) {
-            silence(px.over);
+            silence_eventfd(px.over);
         }
         if (n == 0) {
             hl_hang_watch_fence(&hang, NULL);
@@ -422,7 +422,7 @@ static int await_fence(int also, void (*serve)(void *), void *arg)
 
 static int pmix_fence(int also, void (*serve)(void *), void *arg)
 {
-    pmix_info_t collect = wish(PMIX_COLLECT_DATA);
+    pmix_info_t collect = make_option(PMIX_COLLECT_DATA);
     pmix_proc_t all = px.me;
     int rc = 0;
     if (is_gone()) {
@@ -479,7 +479,7 @@ static int pmix_watch_take(int *rank, int *code)
     } else if (px.gone) {
         rc = HL_ERR_OTHER; /* the bell is not silenced: the caller is to come again */
     } else {
-        silence(px.bell);
+        silence_eventfd(px.bell);
     }
     pthread_mutex_unlock(&px.told);
     return rc;

@@ -74,7 +74,7 @@ static struct hl_board *take_left(void)
     return left;
 }
 
-static void sweep(void)
+static void sweep_boards(void)
 {
     for (struct hl_board *b = take_left(), *next; b != NULL; b = next) {
         next = b->next;
@@ -109,7 +109,7 @@ void hl_board_drop(struct hl_board *b)
     b->next = leaving;
     leaving = b;
     hl_mutex_unlock(&lock);
-    sweep();
+    sweep_boards();
 }
 
 static int take_board_area(struct hl_board *b, const struct hl_board_plan *p, struct board_card *c)
@@ -303,7 +303,7 @@ static int32_t find_outcome(struct hl_board_maker *m)
 
 /* Takes the smallest finding as the result. A member that found an error itself knows the result without the
  * others. */
-static void conclude(struct hl_board_maker *m)
+static void conclude_board(struct hl_board_maker *m)
 {
     struct hl_agreement *v = &m->board->agreement;
 
@@ -322,7 +322,7 @@ bool hl_board_step(struct hl_board_maker *m)
         begin_agreement(m);
     }
     if (m->stage == AGREEING && continue_board(m)) {
-        conclude(m);
+        conclude_board(m);
     }
     return m->stage == OVER && hl_agreement_ask(&m->board->agreement);
 }
@@ -355,7 +355,7 @@ int hl_board_begin(struct hl_comm *comm, const struct hl_board_plan *p, struct h
     m->arg = p->arg;
     m->mine.node = hl_job.node_world[0];
     m->all = HL_ERR_OTHER;
-    sweep();
+    sweep_boards();
     m->mine.err = allocate_board(b, comm->size, &m->seen);
     m->mine.err = m->mine.err != 0 ? m->mine.err : take_board_area(b, p, &m->mine);
     struct hl_coll_call call = {.what = HL_COLL_ALLGATHER,

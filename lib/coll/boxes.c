@@ -85,7 +85,7 @@ static size_t ring_bytes(int n)
 
 /* Connects the pairs. An area has first all boxes, then all rings; a member's place tells which box is its.
  * `rings`: my area has rings. */
-static void connect(struct hl_boxes *b, bool rings)
+static void connect_pairs(struct hl_boxes *b, bool rings)
 {
     const struct hl_board *board = b->board;
     size_t n = (size_t)board->n, ring = ring_bytes(board->n - 1);
@@ -143,7 +143,7 @@ static void land_boxes(struct hl_flight *f)
 
     hl_board_end(m->maker, &b->board);
     if (b->board != NULL) {
-        connect(b, b->bytes == m->all_bytes);
+        connect_pairs(b, b->bytes == m->all_bytes);
     }
     /* release: publishes them; pairs with the acquire in hl_boxes_state. */
     hl_a32_store_release(&b->state, b->board != NULL ? HL_BOXES_READY : HL_BOXES_REFUSED);

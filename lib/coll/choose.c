@@ -65,7 +65,7 @@ static int count_type_bytes(const struct hl_type *type, int64_t count, int64_t *
 }
 
 /* Number of elements that a reduction works on: those of all blocks where the result is scattered. */
-static int64_t reduced(const struct hl_coll_call *c)
+static int64_t count_reduced(const struct hl_coll_call *c)
 {
     int64_t sum = 0;
 
@@ -86,7 +86,7 @@ static int look_at_reduction(struct hl_reducer *r, const struct hl_coll_call *c,
     int64_t bytes = 0;
     int err = hl_reducer_init(r, c->op, c->recv.type);
 
-    f->count = reduced(c);
+    f->count = count_reduced(c);
     f->predefined = r->kernel != NULL;
     if (err == 0) {
         err = count_type_bytes(c->recv.type, f->count, &bytes);

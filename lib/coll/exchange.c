@@ -31,7 +31,7 @@ static void fail_exchange(struct hl_exchange *x, int err)
     }
 }
 
-static struct hl_data outgoing(const struct hl_exchange *x, int to)
+static struct hl_data find_outgoing(const struct hl_exchange *x, int to)
 {
     if (x->packed != NULL) {
         return hl_data_bytes(x->packed + x->at[to], (size_t)(x->at[to + 1] - x->at[to]));
@@ -47,7 +47,8 @@ static void end_way(struct hl_exchange_way *w, int peer)
 
 /* ---- Messages ---- */
 
-static void fly(struct hl_exchange *x, struct hl_exchange_way *w, int peer, const struct hl_data *data)
+static void start_flying(struct hl_exchange *x, struct hl_exchange_way *w, int peer,
+                         const struct hl_data *data)
 {
     struct hl_coll_msg m = {x->call.comm, x->ctx, x->tag, peer, *data, false};
     const struct hl_coll_net *net = &hl_coll_net_match;
@@ -80,7 +81,7 @@ static void begin_far(struct hl_exchange *x, struct hl_exchange_way *w, int peer
     if (data->count * data->type->size == 0) {
         end_way(w, peer);
     } else if (w->far < HL_SCHED_WINDOW) {
-        fly(x, w, peer, data);
+        start_flying(x, w, peer, data);
     }
 }
 
@@ -167,7 +168,7 @@ static bool post_data(struct hl_exchange *x, int peer, const struct hl_data *dat
     } else {
         hl_mail_post(p, x->epoch, HL_MAIL_MESSAGE);
         hl_mail_settle(p, x->epoch);
-        fly(x, &x->out, peer, data);
+        start_flying(x, &x->out, peer, data);
     }
     return true;
 }
@@ -182,8 +183,8 @@ static void await_peer(struct hl_exchange *x, int peer)
     }
     hl_mail_settle(p, x->epoch);
     if (answer == HL_MAIL_SEND) {
-        struct hl_data data = outgoing(x, peer);
-        fly(x, &x->out, peer, &data);
+        struct hl_data data = find_outgoing(x, peer);
+        start_flying(x, &x->out, peer, &data);
         return;
     }
     end_way(&x->out, peer);
@@ -196,14 +197,14 @@ static bool step_out(struct hl_exchange *x, int peer)
 
     switch ((enum hl_exchange_phase)x->out.phase[peer]) {
     case HL_XCHG_WAITING:
-        data = outgoing(x, peer);
+        data = find_outgoing(x, peer);
         if (x->boxes->pair[peer].out != NULL) {
             return post_data(x, peer, &data);
         }
         begin_far(x, &x->out, peer, &data);
         break;
     case HL_XCHG_STREAMING:
-        data = outgoing(x, peer);
+        data = find_outgoing(x, peer);
         return fill_ring(x, peer, &data);
     case HL_XCHG_POSTED:
         await_peer(x, peer);
@@ -266,7 +267,7 @@ static int get_bytes(const struct hl_data *data, int64_t at, const char *from, i
 }
 
 /* Goes on with a stream; bytes that find no room are dropped. True when it took some. */
-static bool drain(struct hl_exchange *x, int peer, const struct hl_data *data)
+static bool drain_stream(struct hl_exchange *x, int peer, const struct hl_data *data)
 {
     struct hl_mail_pair *p = &x->boxes->pair[peer];
     int64_t room = data->count * data->type->size, len = (int64_t)HL_ONCE(hl_mail_found(p, x->epoch)->len);
@@ -310,7 +311,7 @@ static bool take_mail(struct hl_exchange *x, int peer, const struct hl_data *dat
     if (kind == HL_MAIL_STREAM) {
         x->in.phase[peer] = HL_XCHG_STREAMING;
         x->in.at[peer].through = 0;
-        return drain(x, peer, data);
+        return drain_stream(x, peer, data);
     }
     if (kind == HL_MAIL_DATA) {
         fail_exchange(x, hl_type_unpack(data->type, data->count, data->buf, 0, slot->data, bytes));
@@ -320,7 +321,7 @@ static bool take_mail(struct hl_exchange *x, int peer, const struct hl_data *dat
     }
     hl_mail_take(p, x->epoch);
     if (by_message) {
-        fly(x, &x->in, peer, data);
+        start_flying(x, &x->in, peer, data);
     } else {
         end_way(&x->in, peer);
     }
@@ -338,7 +339,7 @@ static bool step_in(struct hl_exchange *x, int peer)
     }
     if (x->in.phase[peer] == HL_XCHG_STREAMING) {
         data = hl_coll_block(&x->call.recv, peer);
-        return drain(x, peer, &data);
+        return drain_stream(x, peer, &data);
     }
     if (x->boxes->pair[peer].in == NULL) {
         data = hl_coll_block(&x->call.recv, peer);
@@ -506,7 +507,7 @@ int hl_exchange_init(struct hl_exchange *x, struct hl_boxes *boxes, void *few, s
     return 0;
 }
 
-static bool try(void *exchange)
+static bool is_exchange_over(void *exchange)
 {
     return hl_exchange_step(exchange);
 }
@@ -528,7 +529,7 @@ static void describe_exchange(const void *exchange, struct hl_wait_desc *t)
 {
     hl_exchange_describe(exchange, t);
 }
-HL_HANG_WORDS(try, describe_exchange);
+HL_HANG_WORDS(is_exchange_over, describe_exchange);
 
 static int finish_exchange(struct hl_exchange *x)
 {
@@ -552,7 +553,7 @@ int hl_exchange_run(const struct hl_coll_call *c, struct hl_boxes *boxes)
         }
         hl_pause();
     }
-    hl_prog_wait_rung(try, &x);
+    hl_prog_wait_rung(is_exchange_over, &x);
     return finish_exchange(&x);
 }
 

@@ -19,7 +19,7 @@ static void ref_types(const struct hl_coll_side *side, int n, bool take)
     }
 }
 
-static void *copied(const void *from, size_t bytes, bool *failed)
+static void *copy_array(const void *from, size_t bytes, bool *failed)
 {
     void *to = from != NULL ? malloc(bytes + 1) : NULL;
 
@@ -30,9 +30,9 @@ static void *copied(const void *from, size_t bytes, bool *failed)
 /* Replaces the side's arrays by copies. */
 static void keep_side(struct hl_coll_side *side, int n, bool *failed)
 {
-    side->counts = copied(side->counts, (size_t)n * sizeof *side->counts, failed);
-    side->displs = copied(side->displs, (size_t)n * sizeof *side->displs, failed);
-    side->types = copied(side->types, (size_t)n * sizeof *side->types, failed);
+    side->counts = copy_array(side->counts, (size_t)n * sizeof *side->counts, failed);
+    side->displs = copy_array(side->displs, (size_t)n * sizeof *side->displs, failed);
+    side->types = copy_array(side->types, (size_t)n * sizeof *side->types, failed);
 }
 
 static void free_side(const struct hl_coll_side *side)

@@ -58,7 +58,7 @@ void hl_build_scatter_linear(struct hl_sched *s, const struct hl_coll_call *c)
 }
 
 /* `n` packed blocks of a subtree from number `from` on; the first is that of its root. */
-static struct hl_data packed(const char *blocks, int64_t bytes, int from, int n)
+static struct hl_data slice_packed(const char *blocks, int64_t bytes, int from, int n)
 {
     return hl_data_bytes(blocks + from * bytes, (size_t)(n * bytes));
 }
@@ -80,19 +80,19 @@ void hl_build_gather_binomial(struct hl_sched *s, const struct hl_coll_call *c)
     char *blocks = hl_sched_bytes(s, (size_t)(tree * bytes));
     for (int far = 1; far < tree; far *= 2) {
         hl_sched_recv(s, hl_rank_behind(c->root, v + far, size),
-                      packed(blocks, bytes, far, hl_subtree(v + far, size)));
+                      slice_packed(blocks, bytes, far, hl_subtree(v + far, size)));
     }
     if (v != 0) {
-        hl_sched_copy(s, packed(blocks, bytes, 0, 1), hl_data_side(&c->send));
+        hl_sched_copy(s, slice_packed(blocks, bytes, 0, 1), hl_data_side(&c->send));
     }
     hl_sched_wait(s);
     if (v != 0) {
-        hl_sched_send(s, hl_rank_behind(c->root, v & (v - 1), size), packed(blocks, bytes, 0, tree));
+        hl_sched_send(s, hl_rank_behind(c->root, v & (v - 1), size), slice_packed(blocks, bytes, 0, tree));
         return;
     }
     for (int i = 1; i < size; i++) {
         hl_sched_copy(s, hl_coll_block(&c->recv, hl_rank_behind(c->root, i, size)),
-                      packed(blocks, bytes, i, 1));
+                      slice_packed(blocks, bytes, i, 1));
     }
     if (!hl_coll_in_place(&c->send)) {
         hl_sched_copy(s, hl_coll_block(&c->recv, c->root), hl_data_side(&c->send));
@@ -115,21 +115,21 @@ void hl_build_scatter_binomial(struct hl_sched *s, const struct hl_coll_call *c)
     }
     char *blocks = hl_sched_bytes(s, (size_t)(tree * bytes));
     for (int i = 1; v == 0 && i < size; i++) {
-        hl_sched_copy(s, packed(blocks, bytes, i, 1),
+        hl_sched_copy(s, slice_packed(blocks, bytes, i, 1),
                       hl_coll_block(&c->send, hl_rank_behind(c->root, i, size)));
     }
     if (v != 0) {
-        hl_sched_recv(s, hl_rank_behind(c->root, v & (v - 1), size), packed(blocks, bytes, 0, tree));
+        hl_sched_recv(s, hl_rank_behind(c->root, v & (v - 1), size), slice_packed(blocks, bytes, 0, tree));
         hl_sched_wait(s);
     }
     for (int far = hl_pow2_below(size); far > 0; far /= 2) {
         if (far < tree) {
             hl_sched_send(s, hl_rank_behind(c->root, v + far, size),
-                          packed(blocks, bytes, far, hl_subtree(v + far, size)));
+                          slice_packed(blocks, bytes, far, hl_subtree(v + far, size)));
         }
     }
     if (v != 0) {
-        hl_sched_copy(s, hl_data_side(&c->recv), packed(blocks, bytes, 0, 1));
+        hl_sched_copy(s, hl_data_side(&c->recv), slice_packed(blocks, bytes, 0, 1));
     } else if (!hl_coll_in_place(&c->recv)) {
         hl_sched_copy(s, hl_data_side(&c->recv), hl_coll_block(&c->send, c->root));
     }

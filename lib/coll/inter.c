@@ -18,7 +18,7 @@ void hl_build_local(struct hl_sched *s, const struct hl_coll_call *c, const stru
     s->comm = c->comm;
 }
 
-static struct hl_coll_side side(void *buf, int64_t count, struct hl_type *type)
+static struct hl_coll_side make_side(void *buf, int64_t count, struct hl_type *type)
 {
     return (struct hl_coll_side){.buf = buf, .count = count, .type = type};
 }
@@ -33,8 +33,9 @@ static void local_bcast(struct hl_sched *s, const struct hl_coll_call *c, const 
 /* Reduces my group's operands into `into` of its rank 0. */
 static void local_reduce(struct hl_sched *s, const struct hl_coll_call *c, void *into, int64_t count)
 {
-    struct hl_coll_call phase = {
-        .what = HL_COLL_REDUCE, .send = side(c->send.buf, 0, NULL), .recv = side(into, count, c->recv.type)};
+    struct hl_coll_call phase = {.what = HL_COLL_REDUCE,
+                                 .send = make_side(c->send.buf, 0, NULL),
+                                 .recv = make_side(into, count, c->recv.type)};
 
     hl_build_local(s, c, &phase);
 }
@@ -68,7 +69,7 @@ static void plan_inter_bcast(struct hl_sched *s, const struct hl_coll_call *c)
     local_bcast(s, c, &c->recv);
 }
 
-static void reduce(struct hl_sched *s, const struct hl_coll_call *c)
+static void plan_inter_reduce(struct hl_sched *s, const struct hl_coll_call *c)
 {
     if (c->root == MPI_ROOT) {
         struct hl_reducer r; /* a wrong operation is an error here, too, where it is not applied */
@@ -83,7 +84,7 @@ static void reduce(struct hl_sched *s, const struct hl_coll_call *c)
     }
 }
 
-static void allreduce(struct hl_sched *s, const struct hl_coll_call *c)
+static void plan_inter_allreduce(struct hl_sched *s, const struct hl_coll_call *c)
 {
     void *sum = c->comm->rank == 0 ? hl_sched_room(s, c->recv.count, c->recv.type) : NULL;
 
@@ -114,7 +115,7 @@ static void reduce_scatter(struct hl_sched *s, const struct hl_coll_call *c)
     hl_build_swap(s, c, hl_data(sum, all, type), hl_data(other, all, type));
     struct hl_coll_call phase = {.what = HL_COLL_SCATTERV,
                                  .send = {.buf = other, .counts = counts, .displs = displs, .type = type},
-                                 .recv = side(c->recv.buf, counts[c->comm->rank], type)};
+                                 .recv = make_side(c->recv.buf, counts[c->comm->rank], type)};
     hl_build_local(s, c, &phase);
 }
 
@@ -159,14 +160,10 @@ static void plan_inter_exchange(struct hl_sched *s, const struct hl_coll_call *c
 }
 
 static void (*const builders[HL_COLLS])(struct hl_sched *s, const struct hl_coll_call *c) = {
-    [HL_COLL_BARRIER] = plan_inter_barrier,
-    [HL_COLL_BCAST] = plan_inter_bcast,
-    [HL_COLL_REDUCE] = reduce,
-    [HL_COLL_ALLREDUCE] = allreduce,
-    [HL_COLL_REDUCE_SCATTER] = reduce_scatter,
-    [HL_COLL_GATHER] = gather_inter,
-    [HL_COLL_GATHERV] = gather_inter,
-    [HL_COLL_SCATTER] = plan_inter_scatter,
+    [HL_COLL_BARRIER] = plan_inter_barrier,    [HL_COLL_BCAST] = plan_inter_bcast,
+    [HL_COLL_REDUCE] = plan_inter_reduce,      [HL_COLL_ALLREDUCE] = plan_inter_allreduce,
+    [HL_COLL_REDUCE_SCATTER] = reduce_scatter, [HL_COLL_GATHER] = gather_inter,
+    [HL_COLL_GATHERV] = gather_inter,          [HL_COLL_SCATTER] = plan_inter_scatter,
     [HL_COLL_SCATTERV] = plan_inter_scatter,
 };
 

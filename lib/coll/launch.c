@@ -37,7 +37,7 @@ static void drop_launch(struct launch *l)
     free(l);
 }
 
-static int build(struct launch *l, const struct hl_coll_call *call)
+static int build_schedule(struct launch *l, const struct hl_coll_call *call)
 {
     int err = hl_coll_build(&l->sched, call);
 
@@ -52,7 +52,7 @@ static void schedule_instead(struct launch *l)
 {
     hl_sched_init_tagged(&l->sched, &hl_coll_net_match, l->comm, l->again ? HL_PLANE_AGAIN : HL_PLANE_COLL,
                          l->tag);
-    l->broken = build(l, hl_exchange_call(l->exchange));
+    l->broken = build_schedule(l, hl_exchange_call(l->exchange));
     hl_exchange_free(l->exchange);
     l->exchange = NULL;
 }
@@ -118,7 +118,7 @@ static int prepare_schedule(struct launch *l, const struct hl_coll_call *call, e
 {
     hl_sched_init_tagged(&l->sched, &hl_coll_net_match, call->comm, plane,
                          hl_coll_tag(call->comm, call->what));
-    int err = build(l, call);
+    int err = build_schedule(l, call);
 
     if (err != 0) {
         hl_sched_fini(&l->sched);

@@ -177,8 +177,8 @@ static int by_key_then_rank(const void *a, const void *b)
 
 /* Makes the group of the members of `from` whose votes have this color; *first is the vote of its first
  * member. */
-static int join(const struct hl_group *from, const struct vote *votes, int color, struct hl_group **group,
-                struct vote *first)
+static int make_color_group(const struct hl_group *from, const struct vote *votes, int color,
+                            struct hl_group **group, struct vote *first)
 {
     struct joiner *joiners = malloc(((size_t)from->size + 1) * sizeof *joiners);
     int *world = malloc(((size_t)from->size + 1) * sizeof *world), n = 0;
@@ -211,12 +211,12 @@ static int join_both(const struct hl_comm *comm, const struct vote *votes, int c
     struct hl_group *mine = NULL, *other = NULL;
     struct vote first, their_first;
     struct hl_comm *local;
-    int err = join(comm->group, votes, color, &mine, &first);
+    int err = make_color_group(comm->group, votes, color, &mine, &first);
 
     if (err == 0 && !hl_comm_is_inter(comm)) {
         err = hl_comm_make(mine, first.ctx, made);
     } else if (err == 0) {
-        err = join(comm->peers, theirs, color, &other, &their_first);
+        err = make_color_group(comm->peers, theirs, color, &other, &their_first);
         if (err == 0 && other->size > 0) {
             err = hl_comm_make(mine, first.local, &local);
             err = err != 0

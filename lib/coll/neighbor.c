@@ -9,7 +9,7 @@
 #include "shape.h"
 
 /* Index of the neighbour that the i-th receive is from. */
-static int arrival(const struct hl_shape *shape, int i)
+static int find_recv_neighbor(const struct hl_shape *shape, int i)
 {
     return shape->kind == MPI_CART ? i ^ 1 : i;
 }
@@ -23,7 +23,7 @@ void hl_build_neighbors(struct hl_sched *s, const struct hl_coll_call *c)
     /* Any rank may wait for any other, so no message may wait for room. */
     hl_sched_widen(s, (int64_t)shape->n_in + shape->n_out);
     for (int i = 0; i < shape->n_in; i++) {
-        int at = arrival(shape, i);
+        int at = find_recv_neighbor(shape, i);
         if (shape->in[at] != MPI_PROC_NULL && hl_coll_block_bytes(&c->recv, at) > 0) {
             hl_sched_recv(s, shape->in[at], hl_coll_block(&c->recv, at));
         }

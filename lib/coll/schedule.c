@@ -267,7 +267,7 @@ void hl_sched_widen(struct hl_sched *s, int64_t n)
 }
 
 /* Removes requests that have ended. */
-static void reap(struct hl_sched *s)
+static void reap_requests(struct hl_sched *s)
 {
     int left = 0;
 
@@ -376,7 +376,7 @@ bool hl_sched_try(struct hl_sched *s)
         } else if (reaped) {
             return false;
         } else {
-            reap(s);
+            reap_requests(s);
             reaped = true;
         }
     }

@@ -126,7 +126,7 @@ static HL_COLD void fail_unlike(struct hl_shared *s, int place, unsigned what)
 }
 
 /* Waits until the word is at least `least`. False: its writer has died, or has ended the call without it. */
-static bool await(struct hl_shared *s, int place, const hl_a64 *word, uint64_t least)
+static bool await_shared_word(struct hl_shared *s, int place, const hl_a64 *word, uint64_t least)
 {
     struct word_watch w = {.word = word, .least = least, .world = -1};
 
@@ -162,7 +162,7 @@ static bool await(struct hl_shared *s, int place, const hl_a64 *word, uint64_t l
 
 void hl_shared_await_end(struct hl_shared *s, int place)
 {
-    (void)await(s, place, &s->areas[place]->done, s->op);
+    (void)await_shared_word(s, place, &s->areas[place]->done, s->op);
 }
 
 void hl_shared_await_all(struct hl_shared *s)
@@ -187,7 +187,7 @@ static void free_slot(struct hl_shared *s, uint64_t want)
 
     for (int i = 0; i < s->n; i++) {
         if (i != s->me) {
-            if (!await(s, i, &s->areas[i]->done, want)) {
+            if (!await_shared_word(s, i, &s->areas[i]->done, want)) {
                 continue; /* it has died: it reads nothing any more */
             }
             uint64_t done = hl_a64_load_acquire(&s->areas[i]->done); /* acquire: pairs with hl_shared_end */
@@ -226,10 +226,11 @@ const struct hl_cell *hl_shared_await(struct hl_shared *s, int place)
 {
     const struct hl_cell *cell = &s->areas[place]->cells[cell_slot(s)];
 
-    if (!await(s, place, &cell->op, s->op)) {
+    if (!await_shared_word(s, place, &cell->op, s->op)) {
         return NULL;
     }
-    /* relaxed: acquired in await. A later number: the member has ended this call without the cell. */
+    /* relaxed: acquired in await_shared_word. A later number: the member has ended this call without the
+     * cell. */
     if (HL_UNLIKELY(hl_a64_load_relaxed(&cell->op) != s->op)) {
         fail_left_out(s, place);
         return NULL;
@@ -255,7 +256,7 @@ void hl_shared_await_mates(struct hl_shared *s)
     uint32_t here = cpu_of(s->areas[s->me]);
     for (int i = 0; i < s->n; i++) {
         if (is_here(s, i, here)) {
-            (void)await(s, i, &s->areas[i]->cells[cell_slot(s)].op, s->op);
+            (void)await_shared_word(s, i, &s->areas[i]->cells[cell_slot(s)].op, s->op);
         }
     }
 }

@@ -26,7 +26,7 @@ static void find_divisors(struct divisors *d, int n)
 }
 
 /* base^k, or a number above any int. */
-static int64_t power(int base, int k)
+static int64_t raise_power(int base, int k)
 {
     int64_t all = 1;
 
@@ -43,12 +43,12 @@ static bool split_divisors(const struct divisors *d, int n, int k, int least, in
     if (k == 0) {
         return n == 1;
     }
-    if (power(most, k) < n) {
+    if (raise_power(most, k) < n) {
         return false;
     }
     for (int i = d->n - 1; i >= 0 && d->of[i] >= least; i--) {
         int f = d->of[i];
-        if (f <= most && power(f, k) <= n && n % f == 0 &&
+        if (f <= most && raise_power(f, k) <= n && n % f == 0 &&
             split_divisors(d, n / f, k - 1, f, most, factors)) {
             factors[k - 1] = f;
             return true;
@@ -65,7 +65,7 @@ static void spread_factors(const struct divisors *d, int n, int k, int *factors,
 
     for (int i = d->n - 1; i >= 0 && best > 0; i--) {
         int last = d->of[i], most = best - 1 < n - last ? last + (int)(best - 1) : n;
-        if (n % last != 0 || power(last, k) > n) {
+        if (n % last != 0 || raise_power(last, k) > n) {
             continue;
         }
         while (most >= last && split_divisors(d, n / last, k - 1, last, most, trial)) {

@@ -45,7 +45,7 @@ int hl_errh_make(enum hl_errh_sort sort, hl_errh_fn *fn, struct hl_errh **made)
     return 0;
 }
 
-static void ref(struct hl_errh *e)
+static void ref_handler(struct hl_errh *e)
 {
     if (e->how == HL_ERRH_USER) {
         hl_refs_add(&e->refs);
@@ -95,7 +95,7 @@ int hl_errh_set(struct hl_errh **slot, enum hl_errh_sort sort, struct hl_errh *e
     hl_mutex_lock(&lock);
     struct hl_errh *old = *slot;
     if (e != NULL) {
-        ref(e);
+        ref_handler(e);
     }
     *slot = e;
     hl_mutex_unlock(&lock);
@@ -106,7 +106,7 @@ int hl_errh_set(struct hl_errh **slot, enum hl_errh_sort sort, struct hl_errh *e
 }
 
 /* The handler of an empty slot: for MPI_COMM_WORLD and MPI_COMM_SELF it may be chosen at the start. */
-static struct hl_errh *initial(struct hl_errh *const *slot)
+static struct hl_errh *choose_initial(struct hl_errh *const *slot)
 {
     bool chosen = slot == &hl_comm_world_object.errh || slot == &hl_comm_self_object.errh;
 
@@ -116,8 +116,8 @@ static struct hl_errh *initial(struct hl_errh *const *slot)
 struct hl_errh *hl_errh_get(struct hl_errh *const *slot)
 {
     hl_mutex_lock(&lock);
-    struct hl_errh *e = *slot != NULL ? *slot : initial(slot);
-    ref(e);
+    struct hl_errh *e = *slot != NULL ? *slot : choose_initial(slot);
+    ref_handler(e);
     hl_mutex_unlock(&lock);
     return e;
 }

@@ -24,16 +24,16 @@ static struct hl_mutex lock = HL_MUTEX_INIT;
 static struct freed *freed HL_GUARDED_BY(lock);
 static size_t n_freed HL_GUARDED_BY(lock), room HL_GUARDED_BY(lock);
 
-static bool same(const struct hl_errh *a, const struct hl_errh *b)
+static bool is_same_handler(const struct hl_errh *a, const struct hl_errh *b)
 {
     return a->how == b->how && a->fn == b->fn;
 }
 
-static bool extend(uint64_t ctx, const struct hl_errh *e) HL_REQUIRES(lock)
+static bool extend_range(uint64_t ctx, const struct hl_errh *e) HL_REQUIRES(lock)
 {
     for (size_t i = n_freed; i > 0 && n_freed - i < RECENT; i--) {
         struct freed *f = &freed[i - 1];
-        if (same(f->errh, e) && (ctx == f->last + NEXT || ctx + NEXT == f->first)) {
+        if (is_same_handler(f->errh, e) && (ctx == f->last + NEXT || ctx + NEXT == f->first)) {
             *(ctx > f->last ? &f->last : &f->first) = ctx;
             return true;
         }
@@ -68,7 +68,7 @@ void hl_errh_keep(const struct hl_comm *c)
     struct hl_errh *e = hl_errh_get(&c->errh);
 
     hl_mutex_lock(&lock);
-    bool kept = e->how != HL_ERRH_FATAL && !extend(c->ctx, e) && add_handler(c->ctx, e);
+    bool kept = e->how != HL_ERRH_FATAL && !extend_range(c->ctx, e) && add_handler(c->ctx, e);
     hl_mutex_unlock(&lock);
     if (!kept) {
         hl_errh_unref(e);

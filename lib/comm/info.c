@@ -50,7 +50,7 @@ static struct hl_info_row *find_info_row(const struct hl_info *info, const char 
 }
 
 /* Returns where `text` begins without blanks at its ends; *n is its length then. */
-static const char *stripped(const char *text, size_t *n)
+static const char *strip_blanks(const char *text, size_t *n)
 {
     while (isspace((unsigned char)*text)) {
         text++;
@@ -61,7 +61,7 @@ static const char *stripped(const char *text, size_t *n)
 }
 
 /* Stores a pair; takes over both strings. */
-static int store(struct hl_info *info, char *key, char *value) HL_REQUIRES(lock)
+static int store_pair(struct hl_info *info, char *key, char *value) HL_REQUIRES(lock)
 {
     struct hl_info_row *row = find_info_row(info, key);
 
@@ -98,7 +98,7 @@ int hl_info_set(struct hl_info *info, const char *key, const char *value)
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the value of info key %s", key);
     }
     hl_mutex_lock(&lock);
-    int err = store(info, k, v);
+    int err = store_pair(info, k, v);
     hl_mutex_unlock(&lock);
     return err;
 }
@@ -115,7 +115,7 @@ static int copy_rows(const struct hl_info *from, struct hl_info *copy) HL_REQUIR
             free(value);
             err = hl_err_say(HL_ERR_NO_MEM, "no memory for a copy of info key %s", from->rows[i].key);
         } else {
-            err = store(copy, key, value);
+            err = store_pair(copy, key, value);
         }
     }
     return err;
@@ -244,9 +244,9 @@ bool hl_info_hint(const struct hl_info *info, const char *key, char *value, int 
     hl_mutex_lock(&lock);
     for (int i = 0; info != NULL && i < info->n; i++) {
         size_t n;
-        const char *text = stripped(info->rows[i].key, &n);
+        const char *text = strip_blanks(info->rows[i].key, &n);
         if (n == strlen(key) && memcmp(text, key, n) == 0) {
-            text = stripped(info->rows[i].value, &n);
+            text = strip_blanks(info->rows[i].value, &n);
             if (cap > 0) {
                 snprintf(value, (size_t)cap, "%.*s", (int)n, text);
             }
@@ -281,7 +281,7 @@ int hl_info_nth(const struct hl_info *info, int n, char key[MPI_MAX_INFO_KEY])
 
 /* Writes the arguments of this process's command, separated by blanks. False: there are none, or they are too
  * long. */
-static bool arguments(char *text, size_t room)
+static bool read_arguments(char *text, size_t room)
 {
     FILE *f = fopen("/proc/self/cmdline", "re");
     size_t n = f != NULL ? fread(text, 1, room, f) : 0;
@@ -313,7 +313,7 @@ int hl_info_fill_env(struct hl_info *info)
         text[n] = 0;
         err = hl_info_set(info, "command", text);
     }
-    if (err == 0 && arguments(text, sizeof text)) {
+    if (err == 0 && read_arguments(text, sizeof text)) {
         err = hl_info_set(info, "argv", text);
     }
     if (err == 0 && uname(&host) == 0) {

@@ -13,7 +13,7 @@
 
 #define FILE_MOST ((size_t)1 << 20) /* most bytes of a settings file */
 
-static char *trim(char *from, char *end)
+static char *trim_blanks(char *from, char *end)
 {
     while (from < end && strchr(" \t\r", *from) != NULL) {
         from++;
@@ -27,17 +27,17 @@ static char *trim(char *from, char *end)
 
 static int parse_line(char *line, const char *where, hl_conf_line_fn *fn, void *arg)
 {
-    char *text = trim(line, line + strlen(line));
+    char *text = trim_blanks(line, line + strlen(line));
     if (*text == '\0' || *text == '#') {
         return 0;
     }
     char *equals = strchr(text, '=');
-    char *name = equals != NULL ? trim(text, equals) : text;
+    char *name = equals != NULL ? trim_blanks(text, equals) : text;
     if (equals == NULL || *name == '\0' || strpbrk(name, " \t") != NULL) {
         return hl_err_say(HL_ERR_ARG, "%s: expected NAME=value", where);
     }
     char *value = equals + 1;
-    return fn(name, trim(value, value + strlen(value)), where, arg);
+    return fn(name, trim_blanks(value, value + strlen(value)), where, arg);
 }
 
 int hl_conf_parse_text(char *text, const char *path, hl_conf_line_fn *fn, void *arg)

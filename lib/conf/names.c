@@ -28,7 +28,7 @@ static size_t least_of_three(size_t a, size_t b, size_t c)
 
 /* Edit distance of a and b: changed, added and lost letters, and swapped neighbours. Both are shorter than
  * NAME_MOST. */
-static size_t distance(const char *a, const char *b)
+static size_t count_edits(const char *a, const char *b)
 {
     size_t la = strlen(a), lb = strlen(b), rows[3][NAME_MOST + 1];
     for (size_t j = 0; j <= lb; j++) {
@@ -66,8 +66,8 @@ const char *hl_conf_nearer(const char *word, const char *known, const char *so_f
     if (strlen(word) >= NAME_MOST || strlen(known) >= NAME_MOST) {
         return so_far;
     }
-    most = so_far != NULL ? distance(word, so_far) : most;
-    return distance(word, known) < most ? known : so_far;
+    most = so_far != NULL ? count_edits(word, so_far) : most;
+    return count_edits(word, known) < most ? known : so_far;
 }
 
 /* Length of our prefix at the begin of a name; 0: it has none. */
@@ -130,7 +130,7 @@ static bool is_slip(const char *name)
     bool beside =
         strncmp(name, "SHMEM_", 6) == 0 || strncmp(name, "MPICH_", 6) == 0 || strncmp(name, "SMA_", 4) == 0;
     const char *meant = beside ? hl_conf_nearest(name) : NULL;
-    return meant != NULL && distance(name, meant) <= 2;
+    return meant != NULL && count_edits(name, meant) <= 2;
 }
 
 bool hl_conf_is_ours(const char *name)

@@ -5,7 +5,7 @@
 #include <strings.h>
 
 /* True when a source has given the row of this field a value. */
-static bool given(const void *field)
+static bool is_var_given(const void *field)
 {
     return strcmp(hl_conf_var_of(field)->origin, "default") != 0;
 }
@@ -17,11 +17,12 @@ static int take_huge_pages(void)
     const struct hl_var *on = hl_conf_var_of(&hl_conf.mem_huge),
                         *size = hl_conf_var_of(&hl_conf.mem_huge_page),
                         *page = hl_conf_var_of(&hl_conf.mem_page);
-    if (!given(&hl_conf.mem_huge) && !given(&hl_conf.mem_huge_page)) {
+    if (!is_var_given(&hl_conf.mem_huge) && !is_var_given(&hl_conf.mem_huge_page)) {
         return 0;
     }
-    bool wanted = given(&hl_conf.mem_huge) ? hl_conf.mem_huge != 0 : true, wins = !given(&hl_conf.mem_page);
-    const struct hl_var *old = given(&hl_conf.mem_huge_page) ? size : on;
+    bool wanted = is_var_given(&hl_conf.mem_huge) ? hl_conf.mem_huge != 0 : true,
+         wins = !is_var_given(&hl_conf.mem_page);
+    const struct hl_var *old = is_var_given(&hl_conf.mem_huge_page) ? size : on;
     hl_conf_note_add("%s is an old name: %s%s=%s%s", old->name, wins ? "write " : "", page->name,
                      !wins    ? page->value
                      : wanted ? size->value
@@ -33,9 +34,9 @@ static int take_huge_pages(void)
 /* If the variable of `flag` is set and `target` has no value from a source, gives `target` this value. */
 static int give_value(const int *flag, const void *target, const char *value)
 {
-    return *flag != 0 && !given(target) ? hl_conf_set(hl_conf_var_named(hl_conf_var_of(target)->name), value,
-                                                      hl_conf_var_of(flag)->name)
-                                        : 0;
+    return *flag != 0 && !is_var_given(target) ? hl_conf_set(hl_conf_var_named(hl_conf_var_of(target)->name),
+                                                             value, hl_conf_var_of(flag)->name)
+                                               : 0;
 }
 
 /* Notes that HOTLANE_LANES has no effect in a mode whose threads share one lane. */

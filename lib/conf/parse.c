@@ -165,7 +165,7 @@ static int parse_page_choice(const char *choices, const char *text, uint64_t *ou
     }
 }
 
-static bool outside(const struct hl_var *v, uint64_t n)
+static bool is_out_of_bounds(const struct hl_var *v, uint64_t n)
 {
     bool unlike = v->kind == HL_CONF_INT && v->choices[0] != '\0' && (n & (n - 1)) != 0;
     return n < v->min || (v->max != 0 && n > v->max) || unlike;
@@ -229,7 +229,7 @@ int hl_conf_parse(const struct hl_var *v, const char *value, void *out)
         break;
     case HL_CONF_INT:
         rc = parse_int(value, out);
-        rc = rc == 0 && outside(v, (uint64_t) * (int64_t *)out) ? HL_ERR_ARG : rc;
+        rc = rc == 0 && is_out_of_bounds(v, (uint64_t) * (int64_t *)out) ? HL_ERR_ARG : rc;
         break;
     case HL_CONF_SIZE:
         if (v->choices[0] != '\0' && parse_choice(v->choices, value, &word) == 0) {
@@ -237,7 +237,7 @@ int hl_conf_parse(const struct hl_var *v, const char *value, void *out)
             break;
         }
         rc = hl_conf_parse_size(value, out);
-        rc = rc == 0 && outside(v, *(uint64_t *)out) ? HL_ERR_ARG : rc;
+        rc = rc == 0 && is_out_of_bounds(v, *(uint64_t *)out) ? HL_ERR_ARG : rc;
         break;
     case HL_CONF_PAGE:
         if (strncmp(v->choices, "auto|", 5) == 0 && strcasecmp(value, "auto") == 0) {

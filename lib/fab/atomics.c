@@ -79,8 +79,8 @@ static bool makes_sense(enum hl_fab_atomic how, enum hl_op_kind op, enum hl_basi
            has_op(op, basic);
 }
 
-static uint32_t query(struct fid_domain *domain, enum hl_fab_atomic how, enum hl_op_kind op,
-                      enum hl_basic basic)
+static uint32_t query_atomic(struct fid_domain *domain, enum hl_fab_atomic how, enum hl_op_kind op,
+                             enum hl_basic basic)
 {
     static const uint64_t flags[HL_FAB_ATOMICS] = {0, FI_FETCH_ATOMIC, FI_COMPARE_ATOMIC};
     struct fi_atomic_attr attr = {0};
@@ -100,9 +100,10 @@ void hl_fab_atomics_load(struct fid_domain *domain)
             for (int basic = 0; basic < HL_BASICS; basic++) {
                 enum hl_fab_atomic h = (enum hl_fab_atomic)how;
                 known[how][op][basic] = makes_sense(h, (enum hl_op_kind)op, (enum hl_basic)basic);
-                limits[how][op][basic] = has && known[how][op][basic]
-                                             ? query(domain, h, (enum hl_op_kind)op, (enum hl_basic)basic)
-                                             : 0;
+                limits[how][op][basic] =
+                    has && known[how][op][basic]
+                        ? query_atomic(domain, h, (enum hl_op_kind)op, (enum hl_basic)basic)
+                        : 0;
             }
         }
     }

@@ -116,7 +116,7 @@ static int check_card(int peer, const struct card *c, size_t len)
     return 0;
 }
 
-static int fetch(int peer, struct card **out, bool waits)
+static int fetch_rank_card(int peer, struct card **out, bool waits)
 {
     struct card *c = malloc(sizeof *c);
     if (c == NULL) {
@@ -140,7 +140,7 @@ static int fetch(int peer, struct card **out, bool waits)
 }
 
 /* The card of a peer, or NULL with the error in *rc; HL_ERR_AGAIN only if it is not to wait. */
-static struct card *find(int peer, int *rc, bool waits)
+static struct card *find_rank_card(int peer, int *rc, bool waits)
 {
     if (cards == NULL) {
         *rc = hl_err_say(HL_ERR_INTERN, "cards were not exchanged");
@@ -159,7 +159,7 @@ static struct card *find(int peer, int *rc, bool waits)
     }
     c = hl_aptr_load_relaxed(&cards[peer]); /* relaxed: changed under the lock only. */
     if (c == NULL) {
-        *rc = fetch(peer, &c, waits);
+        *rc = fetch_rank_card(peer, &c, waits);
         if (c != NULL) {
             hl_aptr_store_release(&cards[peer], c); /* release: publishes the card; pairs with the acquire. */
         }
@@ -169,7 +169,7 @@ static struct card *find(int peer, int *rc, bool waits)
 }
 
 /* Meets the other ranks, also with an error of this one: they wait for it at the launcher. */
-static int meet(int rc)
+static int meet_ranks(int rc)
 {
     int lost = hl_boot_fence();
     return rc != 0 ? rc : lost;
@@ -190,10 +190,10 @@ static int publish_card(void)
 
 int hl_fab_cards_exchange(int rc)
 {
-    rc = meet(rc == 0 ? publish_card() : rc);
+    rc = meet_ranks(rc == 0 ? publish_card() : rc);
     /* Each rank compares with the next one only: if any two ranks differ, some rank differs from its next. */
     if (rc == 0 && hl_job.size > 1) {
-        (void)find((hl_job.rank + 1) % hl_job.size, &rc, true);
+        (void)find_rank_card((hl_job.rank + 1) % hl_job.size, &rc, true);
     }
     return rc;
 }
@@ -201,7 +201,7 @@ int hl_fab_cards_exchange(int rc)
 static int find_part(int peer, enum hl_fab_part part, const void **data, size_t *len, bool waits)
 {
     int rc = 0;
-    const struct card *c = find(peer, &rc, waits);
+    const struct card *c = find_rank_card(peer, &rc, waits);
     if (c == NULL) {
         return rc;
     }
@@ -245,7 +245,7 @@ static uint64_t loopback_identity(void)
 }
 
 /* Rank 0 compares all ranks' numbers and publishes whether they are equal. */
-static int judge(uint64_t identity)
+static int judge_machines(uint64_t identity)
 {
     char key[24];
     uint8_t same = 1;
@@ -272,11 +272,11 @@ int hl_fab_survey(void)
     char key[24];
     uint64_t identity = loopback_identity();
     int rc = hl_boot_put(key_of("hl-machine", key), &identity, sizeof identity);
-    rc = meet(rc);
+    rc = meet_ranks(rc);
     if (rc == 0 && hl_job.rank == 0) {
-        rc = judge(identity);
+        rc = judge_machines(identity);
     }
-    rc = meet(rc);
+    rc = meet_ranks(rc);
     uint8_t same = 0;
     size_t len = 0;
     rc = rc == 0 ? hl_boot_get(0, key_of("hl-alike", key), &same, sizeof same, &len) : rc;

@@ -67,7 +67,7 @@ bool hl_fab_cloexec_pending(void)
     return hl_a32_load_relaxed(&news) != 0 && hl_a32_xchg_acquire(&news, 0) != 0;
 }
 
-static bool ours(unsigned port)
+static bool is_own_port(unsigned port)
 {
     /* relaxed: the exchange in hl_fab_cloexec_pending orders it. */
     return port != 0 && (hl_a64_load_relaxed(&ports[port / 64]) >> (port % 64) & 1) != 0;
@@ -81,7 +81,7 @@ static bool is_waited_at(int fd)
     socklen_t len = sizeof listens, size = sizeof a;
     struct pollfd p = {fd, POLLIN, 0};
     return getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) == 0 && listens != 0 &&
-           getsockname(fd, (struct sockaddr *)&a, &size) == 0 && ours(port_of(&a, size)) &&
+           getsockname(fd, (struct sockaddr *)&a, &size) == 0 && is_own_port(port_of(&a, size)) &&
            poll(&p, 1, 0) > 0;
 }
 
@@ -153,7 +153,7 @@ static bool ends_of(int fd, struct hl_fab_ends *out)
     out->my_port = port_of(&mine, len);
     out->peer_len = other_end(fd, &out->peer);
     out->port = out->peer_len > 0 ? port_of(&out->peer, out->peer_len) : 0;
-    return ours(out->my_port) || ours(out->port);
+    return is_own_port(out->my_port) || is_own_port(out->port);
 }
 
 static bool is_cloexec(int fd)

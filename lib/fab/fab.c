@@ -79,7 +79,7 @@ static const struct hl_provider *provider_of(const struct fi_info *info)
     return hl_provider_find(info->fabric_attr->prov_name, hl_fab_lib.version());
 }
 
-static int ask(const char *provider, const struct wish *wish, struct fi_info **list)
+static int query_provider(const char *provider, const struct wish *wish, struct fi_info **list)
 {
     struct fi_info *hints = new_hints(provider, wish);
     if (hints == NULL) {
@@ -147,7 +147,7 @@ static struct fi_info *find_fitting(const char *provider, const char **lack)
     for (size_t i = 0; i < HL_COUNT_OF(wishes) && found == NULL && *lack == NULL; i++) {
         struct fi_info *list = NULL;
         bool wanted = row->atomics || (wishes[i].caps & FI_ATOMIC) == 0;
-        if (wanted && ask(provider, &wishes[i], &list) == 0) {
+        if (wanted && query_provider(provider, &wishes[i], &list) == 0) {
             found = take_fitting(list, row, lack);
             hl_fab_lib.freeinfo(list);
         }

@@ -67,7 +67,7 @@ static int check_same_ask(struct hl_comm *comm, const struct hl_file_ask *ask)
     return err == HL_ERR_NOT_SAME ? hl_err_say(HL_ERR_AMODE, "%s", hl_err_text(err)) : err;
 }
 
-static int permissions(const struct hl_info *info)
+static int read_permissions(const struct hl_info *info)
 {
     char value[16], *end = value;
     int len;
@@ -108,7 +108,7 @@ struct file_making {
 
 static int open_by_flags(const struct hl_file *f, int flags, const struct hl_info *info)
 {
-    return (int)TEMP_FAILURE_RETRY(open(f->name, flags | O_CLOEXEC | O_NOCTTY, permissions(info)));
+    return (int)TEMP_FAILURE_RETRY(open(f->name, flags | O_CLOEXEC | O_NOCTTY, read_permissions(info)));
 }
 
 /* Makes the file, or opens that which is there. The rank that makes a file may write to it, but the others,

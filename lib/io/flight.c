@@ -69,7 +69,8 @@ static void land_access(struct hl_flight *flight)
     hl_a32_add_full(&f->open, UINT32_MAX);
 }
 
-static int launch(struct hl_file *f, const struct hl_io_call *c, const struct hl_io_job *j, struct hl_req *r)
+static int launch_access(struct hl_file *f, const struct hl_io_call *c, const struct hl_io_job *j,
+                         struct hl_req *r)
 {
     struct hl_io_span span = {j->view, j->at, j->bytes, c->type, c->count, 0, c->buf};
     struct access *a = malloc(sizeof *a);
@@ -130,7 +131,7 @@ int hl_file_start(struct hl_file *f, const struct hl_io_call *c, struct hl_req *
     if (j.bytes == 0 || hl_rep_converts(j.view->rep, c->write) || hl_file_is_atomic(f)) {
         err = run_now(f, c, &j, r);
     } else {
-        err = launch(f, c, &j, r);
+        err = launch_access(f, c, &j, r);
         if (err != 0) {
             hl_view_unref(j.view);
         }

@@ -94,7 +94,7 @@ static int say_move_refused(const struct hl_io_move *m, const struct file_stretc
 }
 
 /* Skips the first `n` bytes. */
-static struct iovec *skip(struct iovec *piece, struct iovec *end, size_t n)
+static struct iovec *skip_bytes(struct iovec *piece, struct iovec *end, size_t n)
 {
     while (piece < end && n >= piece->iov_len) {
         n -= piece->iov_len;
@@ -137,7 +137,7 @@ static bool transfer_stretch(struct hl_io_move *m, struct file_stretch *s)
         }
         done += moved;
         m->done += moved;
-        piece = skip(piece, end, (size_t)moved);
+        piece = skip_bytes(piece, end, (size_t)moved);
     }
     return true;
 }

@@ -31,7 +31,7 @@ static void follow_stretch(struct order *o, struct stretch *s, const struct stre
 }
 
 /* The stretch of n copies, `stride` apart. */
-static struct stretch repeat(struct order *o, const struct stretch *one, int64_t n, int64_t stride)
+static struct stretch repeat_stretch(struct order *o, const struct stretch *one, int64_t n, int64_t stride)
 {
     struct stretch s = {0};
 
@@ -65,13 +65,13 @@ static struct stretch span_blocks(struct order *o, const struct hl_loop *l)
         return part;
     case HL_LOOP_VEC:
         part = span_blocks(o, l->child);
-        part = repeat(o, &part, l->n, l->stride);
+        part = repeat_stretch(o, &part, l->n, l->stride);
         follow_stretch(o, &s, &part, off);
         return s;
     case HL_LOOP_IDX:
         part = span_blocks(o, l->child);
         for (int64_t i = 0; i < l->n; i++) {
-            struct stretch row = repeat(o, &part, l->len[i], l->stride);
+            struct stretch row = repeat_stretch(o, &part, l->len[i], l->stride);
             follow_stretch(o, &s, &row, off + l->disp[i]);
         }
         return s;

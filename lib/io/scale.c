@@ -6,7 +6,7 @@
 #include "err.h"
 #include "rep.h"
 
-static int scale(const struct hl_rep *rep, const struct hl_type *t, struct hl_type **made);
+static int scale_type(const struct hl_rep *rep, const struct hl_type *t, struct hl_type **made);
 
 /* The arguments of a call, read in their order. */
 struct reader {
@@ -87,7 +87,7 @@ static int again_struct(const struct hl_rep *rep, struct reader *r, struct hl_ty
         read_all(r, next_address, count, v + count);
     }
     for (int64_t i = 0; i < count && err == 0; i++) {
-        err = scale(rep, r->args->types[i], &types[i]);
+        err = scale_type(rep, r->args->types[i], &types[i]);
     }
     err = err == 0 ? hl_type_make_struct(count, v, v + count, types, made) : err;
     for (int64_t i = 0; types != NULL && i < count && types[i] != NULL; i++) {
@@ -141,7 +141,7 @@ static int again_darray(struct reader *r, const struct hl_type *old, struct hl_t
 }
 
 /* Repeats the call that made a type from one other type, with the scaled one. */
-static int again(struct reader *r, const struct hl_type *old, struct hl_type **made)
+static int again_type(struct reader *r, const struct hl_type *old, struct hl_type **made)
 {
     int64_t lb;
 
@@ -189,7 +189,7 @@ static int scale_basic(const struct hl_rep *rep, const struct hl_type *t, struct
     return err == 0 ? hl_type_make_contiguous(bytes, hl_type_of(MPI_BYTE), made) : err;
 }
 
-static int scale(const struct hl_rep *rep, const struct hl_type *t, struct hl_type **made)
+static int scale_type(const struct hl_rep *rep, const struct hl_type *t, struct hl_type **made)
 {
     struct reader r = {.args = t->args};
     struct hl_type *old;
@@ -200,9 +200,9 @@ static int scale(const struct hl_rep *rep, const struct hl_type *t, struct hl_ty
     if (t->args->combiner == MPI_COMBINER_STRUCT) {
         return again_struct(rep, &r, made);
     }
-    int err = scale(rep, t->args->types[0], &old);
+    int err = scale_type(rep, t->args->types[0], &old);
     if (err == 0) {
-        err = again(&r, old, made);
+        err = again_type(&r, old, made);
         hl_type_unref(old);
     }
     return err;
@@ -221,7 +221,7 @@ int hl_rep_tile(const struct hl_rep *rep, const struct hl_type *filetype, struct
         return 0;
     }
     struct hl_type *made;
-    err = err == 0 ? scale(rep, filetype, &made) : err;
+    err = err == 0 ? scale_type(rep, filetype, &made) : err;
     if (err != 0) {
         return err;
     }

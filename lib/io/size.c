@@ -164,7 +164,7 @@ static void put_view(struct hl_file *f, struct hl_view *view)
 }
 
 /* A hash of the name, which is the same on all ranks; the order of registering may differ. */
-static int64_t hash(const char *text)
+static int64_t hash_name(const char *text)
 {
     static const uint64_t key[2];
 
@@ -177,7 +177,7 @@ int hl_file_set_view(struct hl_file *f, int err, struct hl_view *view, const str
     err = hl_io_agree_value(f->comm, err, "the size of the etype", err == 0 ? view->unit : 0);
     if (err == 0) {
         err = hl_io_agree_value(f->comm, 0, "the hash of the data representation's name",
-                                hash(view->rep->name));
+                                hash_name(view->rep->name));
     }
     if (err != 0) {
         if (view != NULL) {
@@ -193,7 +193,7 @@ int hl_file_set_view(struct hl_file *f, int err, struct hl_view *view, const str
 }
 
 /* Finds the place that `offset` and `whence` name, from `now`. */
-static int aim(struct hl_file *f, int64_t offset, int whence, int64_t now, int64_t *to)
+static int find_seek_place(struct hl_file *f, int64_t offset, int whence, int64_t now, int64_t *to)
 {
     int64_t from = whence == MPI_SEEK_CUR ? now : 0, size = 0;
     int err = hl_file_check_places(f);
@@ -221,7 +221,7 @@ int hl_file_seek(struct hl_file *f, int64_t offset, int whence)
 
     while (err == 0 && !moved) { /* again when another thread has moved the pointer meanwhile */
         now = hl_file_tell(f);
-        err = aim(f, offset, whence, now, &to);
+        err = find_seek_place(f, offset, whence, now, &to);
         hl_mutex_lock(&f->lock);
         moved = err == 0 && f->at == now;
         f->at = moved ? to : f->at;
@@ -251,7 +251,7 @@ int hl_file_seek_shared(struct hl_file *f, int64_t offset, int whence)
     }
     if (f->comm->rank == 0) {
         err = hl_counter_add(f->shared, 0, &now);
-        err = err == 0 ? aim(f, offset, whence, now, &to) : err;
+        err = err == 0 ? find_seek_place(f, offset, whence, now, &to) : err;
         if (err == 0) {
             hl_counter_set(f->shared, to);
         }

@@ -21,7 +21,7 @@ static int sum_below(struct hl_comm *comm, int64_t mine, int64_t *below)
 }
 
 /* Sums that are too large wrap: then a rank below has a place beyond all files, and all are refused. */
-static int64_t sum(int64_t a, int64_t b)
+static int64_t add_wrapping(int64_t a, int64_t b)
 {
     return (int64_t)((uint64_t)a + (uint64_t)b);
 }
@@ -36,19 +36,20 @@ static int take_turn(struct hl_file *f, const struct hl_view *v, int64_t etypes,
     int last = f->comm->size - 1;
     int64_t below = 0;
     int err = sum_below(f->comm, etypes, &below);
-    int64_t all = sum(below, etypes); /* at the last rank */
+    int64_t all = add_wrapping(below, etypes); /* at the last rank */
 
     if (f->comm->rank == last) {
         start.err = hl_counter_add(f->shared, all, &start.base);
     }
     int told = hl_coll_bcast_bytes(f->comm, &start, sizeof start, last);
-    *at = sum(start.base, below);
+    *at = add_wrapping(start.base, below);
     err = err != 0 ? err : told;
     err = err != 0 ? err : (int)start.err;
     err = hl_io_agree(f->comm, err == 0 ? hl_io_check_place(v, *at, etypes) : err);
     if (err != 0 && told == 0 && start.err == 0) {
         if (f->comm->rank == last) {
-            (void)hl_counter_add(f->shared, sum(~all, 1), &start.base); /* the error is told anyway */
+            (void)hl_counter_add(f->shared, add_wrapping(~all, 1),
+                                 &start.base); /* the error is told anyway */
         }
         (void)hl_coll_bcast_bytes(f->comm, &start, sizeof start, last); /* nobody looks before */
     }

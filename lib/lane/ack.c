@@ -10,7 +10,7 @@
 #include <string.h>
 
 /* The chain that was sent as message number `message` and waits for its acknowledgement, or NULL. */
-static struct hl_chain *asked(const struct hl_way *way, uint32_t message)
+static struct hl_chain *find_asking_chain(const struct hl_way *way, uint32_t message)
 {
     for (const struct hl_slot *slot = way->first; slot != NULL; slot = slot->next) {
         if ((slot->open & HL_PART_ACK) != 0 && (uint32_t)slot->chain->message == message) {
@@ -60,7 +60,7 @@ static void take_answers(struct hl_lane *lane, const struct hl_way *way, const s
         const struct hl_wire_ans *ans = (const void *)at;
         if (chain == NULL || ans->message != message) {
             message = ans->message;
-            chain = asked(way, message);
+            chain = find_asking_chain(way, message);
         }
         if (chain == NULL || !take_reply(lane, chain, ans)) {
             hl_stat_lane_add(&lane->stat, HL_STAT_LANE_stray, 1);
@@ -70,7 +70,8 @@ static void take_answers(struct hl_lane *lane, const struct hl_way *way, const s
 }
 
 /* The peer has handled all messages up to number `applied`. */
-static void acknowledged(struct hl_lane *lane, struct hl_way *way, uint64_t applied) HL_REQUIRES(lane->lease)
+static void close_acknowledged(struct hl_lane *lane, struct hl_way *way, uint64_t applied)
+    HL_REQUIRES(lane->lease)
 {
     struct hl_slot *slot = way->first;
     while (slot != NULL) {
@@ -99,7 +100,8 @@ static void acknowledged_one(struct hl_lane *lane, struct hl_way *way, const str
 
 /* The peer got message number `message`, or a ping behind it, but not one before it; or its answer is lost.
  * If the lane has seen a loss since, that is no news: all up to that message have failed (hl_slot_lost). */
-static void missed(struct hl_lane *lane, struct hl_way *way, uint64_t message) HL_REQUIRES(lane->lease)
+static void fail_missed_messages(struct hl_lane *lane, struct hl_way *way, uint64_t message)
+    HL_REQUIRES(lane->lease)
 {
     if (message > way->greeted_from) {
         hl_log(HL_LOG_WARN,
@@ -121,11 +123,11 @@ void hl_acks_in(struct hl_lane *lane, struct hl_fab_receive *buf, size_t len)
         way->heard = true;
         if (HL_LIKELY(head->flags == 0)) {
             take_answers(lane, way, head);
-            acknowledged(lane, way, head->seq);
+            close_acknowledged(lane, way, head->seq);
         } else if ((head->flags & HL_WIRE_ONE) != 0) {
             acknowledged_one(lane, way, head);
         } else {
-            missed(lane, way, head->seq);
+            fail_missed_messages(lane, way, head->seq);
         }
     } else {
         hl_stat_lane_add(&lane->stat, HL_STAT_LANE_stray, 1);

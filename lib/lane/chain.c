@@ -221,7 +221,7 @@ static void add_ask(struct hl_chain *chain, const struct shape *s, struct hl_req
     }
 }
 
-static void append(struct hl_chain *chain, const struct shape *s, const struct hl_issue *op)
+static void append_op(struct hl_chain *chain, const struct shape *s, const struct hl_issue *op)
 {
     if (needs_key(chain, s)) {
         write_key(chain, s->key);
@@ -256,7 +256,7 @@ int hl_chain_append(struct hl_lane *lane, struct hl_way *way, const struct hl_is
         }
     }
     struct hl_chain *chain = way->chain;
-    append(chain, &s, op);
+    append_op(chain, &s, op);
     lane->chain = chain;
     /* relaxed: only the lease's holder acts on it. */
     hl_a64_store_relaxed(&lane->takes, s.keyed ? op->token : 0);

@@ -113,7 +113,7 @@ static struct hl_lane *only_busy(bool *several)
 
 struct hl_lane *hl_lane_bound_now(void)
 {
-    /* acquire, both: what was fenced; pairs with the full exchange in `bind` and the release in
+    /* acquire, both: what was fenced; pairs with the full exchange in `bind_lane` and the release in
      * hl_slot_advance. */
     uint64_t bound = hl_a64_load_acquire(&hl_pool.bound);
     struct hl_lane *lane = hl_pool.lanes[bound % 64];
@@ -126,7 +126,7 @@ struct hl_lane *hl_lane_bound_now(void)
 
 /* Makes later operations take this lane until slot `until` is done. False: they are bound to another lane
  * now. */
-static bool bind(const struct hl_lane *lane, uint64_t until)
+static bool bind_lane(const struct hl_lane *lane, uint64_t until)
 {
     uint64_t bound = 0, mine = until * 64 + lane->index;
     (void)hl_lane_bound_now();
@@ -159,7 +159,7 @@ void hl_lane_fence(struct hl_lane *lane, bool (*also_near)(int peer))
     /* an ownable lane may be its owner's alone */
     if (lane != NULL && !hl_lane_is_ownable(&hl_pool, lane->index)) {
         uint64_t until = fence_lane(lane, also_near);
-        if (until == 0 || bind(lane, until)) {
+        if (until == 0 || bind_lane(lane, until)) {
             return;
         }
     }

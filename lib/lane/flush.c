@@ -28,7 +28,7 @@ struct waiting {
     bool once;      /* the caller looks once and does not wait: it does not pause either */
 };
 
-static bool reached(const struct goal *g)
+static bool is_goal_reached(const struct goal *g)
 {
     /* acquire: results and error words; pairs with the releases in advance_way and hl_slot_advance. */
     return hl_a64_load_acquire(g->progress) >= g->until;
@@ -41,7 +41,7 @@ static bool push_goal(const struct goal *g)
     if (!hl_lease_try_any(&lane->lease)) {
         return false;
     }
-    if (reached(g)) { /* reached meanwhile: others read the rest of the queue */
+    if (is_goal_reached(g)) { /* reached meanwhile: others read the rest of the queue */
         hl_lane_leave(lane);
         return true;
     }
@@ -60,10 +60,10 @@ static bool all_reached(void *arg)
     struct waiting *w = arg;
     bool entered = false;
     for (uint32_t i = w->count; i-- > 0;) {
-        bool ended = reached(&w->goals[i]);
+        bool ended = is_goal_reached(&w->goals[i]);
         if (!ended && push_goal(&w->goals[i])) {
             entered = true;
-            ended = reached(&w->goals[i]);
+            ended = is_goal_reached(&w->goals[i]);
         }
         if (ended) {
             w->goals[i] = w->goals[--w->count];
@@ -157,7 +157,7 @@ static void sweep_if_due(struct hl_lane *lane)
 }
 
 /* The goal of a flush of this way: all that is issued now. */
-static struct goal snapshot(struct hl_lane *lane, struct hl_way *way, enum hl_lane_scope scope)
+static struct goal snapshot_goal(struct hl_lane *lane, struct hl_way *way, enum hl_lane_scope scope)
 {
     bool local = scope == HL_LOCAL;
     /* acquire: pairs with the releases in hl_slot_commit and hl_slot_make_local. */
@@ -180,8 +180,8 @@ static HL_NOINLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t 
         struct hl_lane *lane = hl_pool.lanes[(first + (uint32_t)__builtin_ctzll(rest)) % HL_LANES_MAX];
         struct hl_way *way = hl_way_find(lane, peer);
         if (way != NULL) {
-            goals[w.count] = snapshot(lane, way, scope);
-            w.count += !reached(&goals[w.count]);
+            goals[w.count] = snapshot_goal(lane, way, scope);
+            w.count += !is_goal_reached(&goals[w.count]);
         }
     }
     if (w.count == 0 && HL_UNLIKELY((bits & (bits - 1)) != 0)) {
@@ -201,7 +201,7 @@ static void flush_ways(struct hl_lane *lane)
     for (uint32_t i = 0; t != NULL && i < t->room; i++) {
         struct hl_way *way = hl_aptr_load_acquire(&t->at[i].way);
         if (way != NULL) {
-            reach_one(snapshot(lane, way, HL_LOCAL));
+            reach_one(snapshot_goal(lane, way, HL_LOCAL));
         }
     }
 }
@@ -215,7 +215,7 @@ static HL_NOINLINE void flush_lanes(enum hl_lane_scope scope, uint64_t among, bo
         struct hl_lane *lane = hl_pool.lanes[__builtin_ctzll(rest)];
         /* acquire: pairs with the release in hl_slot_commit. */
         struct goal g = {lane, NULL, &lane->tail, hl_a64_load_acquire(&lane->issued)};
-        if (reached(&g)) {
+        if (is_goal_reached(&g)) {
             if (sweeps) {
                 sweep_if_due(lane);
             }
@@ -270,7 +270,7 @@ static int add_goal(struct hl_lane_goals **all, struct goal g)
 {
     enum { FIRST_ROOM = 4 };
     struct hl_lane_goals *goals = *all;
-    if (reached(&g)) {
+    if (is_goal_reached(&g)) {
         return 0;
     }
     if (goals == NULL || goals->count == goals->room) {
@@ -295,7 +295,7 @@ static int add_peer(int peer, enum hl_lane_scope scope, uint64_t among, struct h
          rest &= rest - 1) {
         struct hl_lane *lane = hl_pool.lanes[__builtin_ctzll(rest)];
         struct hl_way *way = hl_way_find(lane, peer);
-        rc = way != NULL ? add_goal(all, snapshot(lane, way, scope)) : 0;
+        rc = way != NULL ? add_goal(all, snapshot_goal(lane, way, scope)) : 0;
     }
     return rc;
 }
@@ -307,7 +307,7 @@ static int add_ways(struct hl_lane *lane, struct hl_lane_goals **all)
     const struct hl_way_table *t = hl_aptr_load_acquire(&lane->ways);
     for (uint32_t i = 0; t != NULL && i < t->room && rc == 0; i++) {
         struct hl_way *way = hl_aptr_load_acquire(&t->at[i].way);
-        rc = way != NULL ? add_goal(all, snapshot(lane, way, HL_LOCAL)) : 0;
+        rc = way != NULL ? add_goal(all, snapshot_goal(lane, way, HL_LOCAL)) : 0;
     }
     return rc;
 }
@@ -320,7 +320,7 @@ static int add_lanes(enum hl_lane_scope scope, uint64_t among, struct hl_lane_go
          rest &= rest - 1) {
         struct hl_lane *lane = hl_pool.lanes[__builtin_ctzll(rest)];
         struct goal g = {lane, NULL, &lane->tail, hl_a64_load_acquire(&lane->issued)};
-        rc = scope == HL_LOCAL && !reached(&g) ? add_ways(lane, all) : add_goal(all, g);
+        rc = scope == HL_LOCAL && !is_goal_reached(&g) ? add_ways(lane, all) : add_goal(all, g);
     }
     return rc;
 }

@@ -44,8 +44,9 @@ static uint32_t my_id(void)
 /* The next lane in turn that is open and shared; `at` when there is no other. */
 static uint32_t next_lane(struct hl_lane_pool *p, uint32_t at)
 {
-    /* acquire, both: pair with the full or in hl_lane_make_ready and the full and in help (open_async.c); a
-     * lane that opens meanwhile is found the next time. relaxed: a guess, the lease is certain. */
+    /* acquire, both: pair with the full or in hl_lane_make_ready and the full and in open_wished_lanes
+     * (open_async.c); a lane that opens meanwhile is found the next time. relaxed: a guess, the lease is
+     * certain. */
     uint64_t open =
         hl_a64_load_acquire(&p->opened) & ~hl_a64_load_acquire(&p->opening) & ~hl_a64_load_relaxed(&p->owned);
     for (uint32_t i = 1; i <= hl_pool_count(p); i++) {
@@ -133,7 +134,7 @@ static bool enter_lane(const struct pursuit *s, struct hl_lane *lane)
 }
 
 /* Tries once. True when the operation is issued or has failed, also when called again after that. */
-static bool pursue(void *arg)
+static bool is_issue_over(void *arg)
 {
     struct pursuit *s = arg;
     if (s->over) {
@@ -166,7 +167,7 @@ static void describe_pursuit(const void *arg, struct hl_wait_desc *t)
     hl_desc_say(t, "a lane that takes an operation; lane %u was tried last", s->lane_index);
     hl_desc_await(t, s->op->peer);
 }
-HL_HANG_WORDS(pursue, describe_pursuit);
+HL_HANG_WORDS(is_issue_over, describe_pursuit);
 
 int hl_lane_issue_slow(struct hl_lane_pool *p, struct hl_issue *op, int status)
 {
@@ -187,7 +188,7 @@ int hl_lane_issue_slow(struct hl_lane_pool *p, struct hl_issue *op, int status)
         leave_queue(s.outer);
     }
     innermost = &s;
-    hl_prog_wait(pursue, &s);
+    hl_prog_wait(is_issue_over, &s);
     innermost = s.outer;
     if (op->card != NULL) {
         hl_rx_cloexec(); /* the provider has connected */
@@ -210,7 +211,8 @@ static uint32_t settle_own_lane(struct hl_lane_pool *p, uint32_t own, int peer)
     uint64_t bit = UINT64_C(1) << own;
     uint32_t lender = next_lane(p, own);
     hl_lane_preferred = own;
-    /* acquire, both: pair with the full read-modify-writes in help (open_async.c) and hl_lane_make_ready. */
+    /* acquire, both: pair with the full read-modify-writes in open_wished_lanes (open_async.c) and
+     * hl_lane_make_ready. */
     bool opening = (hl_a64_load_acquire(&p->opening) & bit) != 0;
     if (lender == own || (!opening && (hl_a64_load_acquire(&p->opened) & bit) != 0)) {
         return own;
@@ -237,7 +239,7 @@ uint32_t hl_lane_assign(struct hl_lane_pool *p, int peer)
         /* relaxed: spreads threads over lanes, orders nothing. */
         return settle_own_lane(p, hl_a32_add_relaxed(&p->next, 1) % hl_pool_count(p), peer);
     }
-    /* acquire: pairs with the full and in help (open_async.c). */
+    /* acquire: pairs with the full and in open_wished_lanes (open_async.c). */
     if ((hl_a64_load_acquire(&p->opening) >> borrower.own & 1) != 0) {
         return borrower.lender;
     }

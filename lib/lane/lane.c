@@ -95,7 +95,7 @@ enum hl_prog_armed hl_lane_arm(void)
 
 /* File descriptors: 10 for each lane, 10 for the receive side, and one for each connection of this rank's and
  * of its peers' lanes. */
-static uint32_t afford(uint32_t lanes)
+static uint32_t afford_lanes(uint32_t lanes)
 {
     static hl_a32 told;
     struct rlimit files;
@@ -123,7 +123,7 @@ uint32_t hl_lane_plan(bool threads, int cpus)
     size_t most = hl_fab_is_open() ? hl_min_size(hl_fab.lanes_max, HL_LANES_MAX) : HL_LANES_MAX;
     size_t unasked = hl_fab_is_open() && hl_fab.row->lanes_unasked != 0 ? hl_fab.row->lanes_unasked : most;
     size_t lanes = hl_conf.lanes != 0 ? (size_t)hl_conf.lanes : hl_min_size((size_t)cpus, unasked);
-    return afford((uint32_t)hl_min_size(lanes, most));
+    return afford_lanes((uint32_t)hl_min_size(lanes, most));
 }
 
 static void count_death(int rank)

@@ -145,7 +145,7 @@ static bool next_wish(uint32_t *lane, int *peer)
     return found;
 }
 
-static void *help(void *arg)
+static void *open_wished_lanes(void *arg)
 {
     struct hl_lane_pool *p = arg;
     uint32_t lane;
@@ -164,7 +164,7 @@ static bool start_helper(struct hl_lane_pool *p)
     if (helper.joinable) {
         pthread_join(helper.thread, NULL); /* it ends: under the lock it saw no wish */
     }
-    helper.joinable = hl_thread_start(&helper.thread, "hotlane-open", 0, help, p) == 0;
+    helper.joinable = hl_thread_start(&helper.thread, "hotlane-open", 0, open_wished_lanes, p) == 0;
     return helper.joinable;
 }
 

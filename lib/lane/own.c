@@ -24,8 +24,8 @@ static uint64_t bit_of(const struct hl_lane *lane)
  * threads begin at the low end, and lane 0 serves threads whose lanes do not open. */
 static struct hl_lane *claim_lane(uint32_t below)
 {
-    /* relaxed: the lane's lease decides. acquire: what the helper did; pairs with the full and in help
-     * (open_async.c). */
+    /* relaxed: the lane's lease decides. acquire: what the helper did; pairs with the full and in
+     * open_wished_lanes (open_async.c). */
     uint64_t owned = hl_a64_load_relaxed(&hl_pool.owned), opening = hl_a64_load_acquire(&hl_pool.opening);
     for (uint32_t i = below; i-- > 0 && hl_lane_is_ownable(&hl_pool, i);) {
         uint64_t bit = UINT64_C(1) << i;

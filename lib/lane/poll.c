@@ -17,7 +17,8 @@ static struct hl_slot *slot_of(struct hl_lane *lane, const void *context) HL_REQ
     return &lane->slots[at / sizeof(struct hl_slot)];
 }
 
-static void completed(struct hl_lane *lane, const struct fi_cq_msg_entry *entry) HL_REQUIRES(lane->lease)
+static void close_completed(struct hl_lane *lane, const struct fi_cq_msg_entry *entry)
+    HL_REQUIRES(lane->lease)
 {
     struct hl_slot *slot = slot_of(lane, entry->op_context);
     if (HL_LIKELY(slot != NULL)) {
@@ -98,7 +99,7 @@ int hl_lane_progress(struct hl_lane *lane)
     struct fi_cq_msg_entry entries[16];
     int n = hl_fab_ep_completed(lane->fab, entries, HL_COUNT_OF(entries));
     for (int i = 0; i < n; i++) {
-        completed(lane, &entries[i]);
+        close_completed(lane, &entries[i]);
     }
     int moved = n >= 0 ? n : read_lane_error(lane);
     if (moved > 0) {

@@ -153,8 +153,8 @@ int hl_lane_post_direct(struct hl_lane *lane, struct hl_way *way, const struct h
     return hl_lane_refused(lane, way, rc);
 }
 
-HL_INLINE void committed(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot,
-                         const struct hl_xfer *x, bool reads) HL_REQUIRES(lane->lease)
+HL_INLINE void commit_direct(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot,
+                             const struct hl_xfer *x, bool reads) HL_REQUIRES(lane->lease)
 {
     slot->chain = NULL;
     slot->error = x->error;
@@ -188,7 +188,7 @@ HL_INLINE bool post_at_once(struct hl_lane *lane, const struct hl_xfer *x, bool 
         slot->open = 0; /* nothing was posted */
         return false;
     }
-    committed(lane, way, slot, x, reads);
+    commit_direct(lane, way, slot, x, reads);
     return true;
 }
 
@@ -199,7 +199,7 @@ HL_INLINE bool goes_direct(const struct hl_xfer *x)
     return x->len - hl_pool.chain - 1 < hl_pool.piece - hl_pool.chain && x->req == NULL;
 }
 
-/* Posts a whole transfer on the thread's lane. False: nothing was done; transfer() does it, and finds out
+/* Posts a whole transfer on the thread's lane. False: nothing was done; issue_pieces() does it, and finds out
  * what is wrong. */
 HL_INLINE bool transfer_at_once(const struct hl_xfer *x, bool reads, bool copies)
 {
@@ -262,7 +262,7 @@ static bool is_greeted(struct hl_way *way)
     return way->greeted;
 }
 
-static int greet(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
+static int greet_peer(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
 {
     struct hl_wire_rec rec = {.op = HL_WIRE_GREET};
     struct hl_lane_message message = {.peer = way->peer, .rec = &rec, .error = &way->greeting};
@@ -314,7 +314,7 @@ static int prepare_way(struct hl_lane *lane, struct hl_way *way, const struct hl
     } else if (!way->marked) {
         hl_way_mark(lane, way);
     }
-    return op->what == HL_ISSUE_ATOMIC && lane->pool->greets && !is_greeted(way) ? greet(lane, way) : 0;
+    return op->what == HL_ISSUE_ATOMIC && lane->pool->greets && !is_greeted(way) ? greet_peer(lane, way) : 0;
 }
 
 int hl_lane_post(struct hl_lane *lane, const struct hl_issue *op)
@@ -347,7 +347,7 @@ HL_INLINE bool enter_first(struct hl_lane *lane, bool named) HL_TRY_ACQUIRE(true
 }
 
 /* Posts on `own` or else on the preferred lane, at once if that is free and accepts it. */
-HL_INLINE int issue(struct hl_issue *op, struct hl_lane *own)
+HL_INLINE int issue_op(struct hl_issue *op, struct hl_lane *own)
 {
     struct hl_lane_pool *p = &hl_pool;
     if (own != NULL) {
@@ -400,7 +400,7 @@ HL_INLINE size_t count_pieces(size_t len)
 
 /* `own`, also in the other inlined functions: the caller's lane; NULL: the thread's. It is a constant for the
  * compiler. */
-HL_INLINE int transfer(struct hl_lane *own, const struct hl_xfer *x, enum hl_op_what what)
+HL_INLINE int issue_pieces(struct hl_lane *own, const struct hl_xfer *x, enum hl_op_what what)
 {
     struct hl_issue op = issue_of(x, what);
     size_t left = x->len;
@@ -409,7 +409,7 @@ HL_INLINE int transfer(struct hl_lane *own, const struct hl_xfer *x, enum hl_op_
     }
     while (left > 0) {
         op.len = hl_min_size(left, hl_pool.piece);
-        int rc = issue(&op, own);
+        int rc = issue_op(&op, own);
         if (HL_UNLIKELY(rc != 0)) {
             return give_up(x->req, count_pieces(left), rc);
         }
@@ -422,12 +422,12 @@ HL_INLINE int transfer(struct hl_lane *own, const struct hl_xfer *x, enum hl_op_
 
 int hl_lane_write(const struct hl_xfer *x)
 {
-    return HL_LIKELY(transfer_at_once(x, false, false)) ? 0 : transfer(NULL, x, HL_ISSUE_WRITE);
+    return HL_LIKELY(transfer_at_once(x, false, false)) ? 0 : issue_pieces(NULL, x, HL_ISSUE_WRITE);
 }
 
 int hl_lane_read(const struct hl_xfer *x)
 {
-    return HL_LIKELY(transfer_at_once(x, true, false)) ? 0 : transfer(NULL, x, HL_ISSUE_READ);
+    return HL_LIKELY(transfer_at_once(x, true, false)) ? 0 : issue_pieces(NULL, x, HL_ISSUE_READ);
 }
 
 int hl_lane_write_on(struct hl_lane *lane, const struct hl_xfer *x)
@@ -435,7 +435,7 @@ int hl_lane_write_on(struct hl_lane *lane, const struct hl_xfer *x)
     if (lane == NULL) {
         return hl_lane_write(x);
     }
-    return HL_LIKELY(transfer_at_once_on(lane, x, false, false)) ? 0 : transfer(lane, x, HL_ISSUE_WRITE);
+    return HL_LIKELY(transfer_at_once_on(lane, x, false, false)) ? 0 : issue_pieces(lane, x, HL_ISSUE_WRITE);
 }
 
 int hl_lane_read_on(struct hl_lane *lane, const struct hl_xfer *x)
@@ -443,7 +443,7 @@ int hl_lane_read_on(struct hl_lane *lane, const struct hl_xfer *x)
     if (lane == NULL) {
         return hl_lane_read(x);
     }
-    return HL_LIKELY(transfer_at_once_on(lane, x, true, false)) ? 0 : transfer(lane, x, HL_ISSUE_READ);
+    return HL_LIKELY(transfer_at_once_on(lane, x, true, false)) ? 0 : issue_pieces(lane, x, HL_ISSUE_READ);
 }
 
 bool hl_lane_write_word(struct hl_lane *own, const struct hl_xfer *x)
@@ -469,7 +469,7 @@ bool hl_lane_can_atomic(enum hl_op_kind op, enum hl_basic basic, bool fetch, boo
     return hl_pool.chain != 0 ? hl_fab_knows_atomic(how, op, basic) : hl_fab_can_atomic(how, op, basic);
 }
 
-HL_INLINE int atomic(struct hl_lane *own, const struct hl_lane_atomic *a)
+HL_INLINE int issue_atomic(struct hl_lane *own, const struct hl_lane_atomic *a)
 {
     const struct hl_xfer *x = &a->x;
     struct hl_issue op = issue_of(x, HL_ISSUE_ATOMIC);
@@ -490,7 +490,7 @@ HL_INLINE int atomic(struct hl_lane *own, const struct hl_lane_atomic *a)
     }
     for (size_t left = a->n; left > 0; left -= op.len, pieces--) {
         op.len = hl_min_size(left, limit);
-        int rc = issue(&op, own);
+        int rc = issue_op(&op, own);
         if (rc != 0) {
             return give_up(x->req, pieces, rc);
         }
@@ -503,12 +503,12 @@ HL_INLINE int atomic(struct hl_lane *own, const struct hl_lane_atomic *a)
 
 int hl_lane_atomic(const struct hl_lane_atomic *a)
 {
-    return atomic(NULL, a);
+    return issue_atomic(NULL, a);
 }
 
 int hl_lane_atomic_on(struct hl_lane *lane, const struct hl_lane_atomic *a)
 {
-    return lane != NULL ? atomic(lane, a) : hl_lane_atomic(a);
+    return lane != NULL ? issue_atomic(lane, a) : hl_lane_atomic(a);
 }
 
 size_t hl_lane_payload_max(void)
@@ -516,7 +516,7 @@ size_t hl_lane_payload_max(void)
     return HL_WIRE_PAYLOAD_MAX(hl_fab.eager) & ~(size_t)7;
 }
 
-HL_INLINE int message(struct hl_lane *own, const struct hl_lane_message *m)
+HL_INLINE int issue_message(struct hl_lane *own, const struct hl_lane_message *m)
 {
     if (m->rec->len > hl_lane_payload_max() || m->reply_cap > hl_lane_payload_max()) {
         return hl_err_say(HL_ERR_INTERN, "message of %u bytes, answer of %zu", m->rec->len, m->reply_cap);
@@ -531,16 +531,16 @@ HL_INLINE int message(struct hl_lane *own, const struct hl_lane_message *m)
     if (m->req != NULL) {
         hl_req_add_parts(m->req, 1);
     }
-    int rc = issue(&op, own);
+    int rc = issue_op(&op, own);
     return rc == 0 ? 0 : give_up(m->req, 1, rc);
 }
 
 int hl_lane_message(const struct hl_lane_message *m)
 {
-    return message(NULL, m);
+    return issue_message(NULL, m);
 }
 
 int hl_lane_message_on(struct hl_lane *lane, const struct hl_lane_message *m)
 {
-    return lane != NULL ? message(lane, m) : hl_lane_message(m);
+    return lane != NULL ? issue_message(lane, m) : hl_lane_message(m);
 }

@@ -44,7 +44,7 @@ static void advance_way(struct hl_way *way)
     }
     way->local = slot;
     if (done != 0) {
-        /* release: results; pairs with the acquire in reached (flush.c). */
+        /* release: results; pairs with the acquire in is_goal_reached (flush.c). */
         hl_a64_store_release(&way->local_done, done);
     }
     done = 0;
@@ -53,7 +53,7 @@ static void advance_way(struct hl_way *way)
     }
     if (done != 0) {
         way->first = slot;
-        /* release: results and error words; pairs with the acquire in reached (flush.c). */
+        /* release: results and error words; pairs with the acquire in is_goal_reached (flush.c). */
         hl_a64_store_release(&way->done, done);
     }
 }
@@ -115,15 +115,16 @@ void hl_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *sl
     if (local) {
         hl_slot_make_local(way, slot);
     }
-    /* release: pairs with the acquires in snapshot and flush_lanes (flush.c): what a flush sees issued has
-     * its slot in place. */
+    /* release: pairs with the acquires in snapshot_goal and flush_lanes (flush.c): what a flush sees issued
+     * has its slot in place. */
     hl_a64_store_release(&way->issued, seq);
     hl_a64_store_release(&lane->issued, slot->number + 1);
 }
 
 void hl_slot_make_local(struct hl_way *way, const struct hl_slot *slot)
 {
-    /* relaxed: the leaseholder alone writes it. release: pairs with the acquire in snapshot (flush.c). */
+    /* relaxed: the leaseholder alone writes it. release: pairs with the acquire in snapshot_goal
+     * (flush.c). */
     if (slot->way_seq > hl_a64_load_relaxed(&way->local_issued)) {
         hl_a64_store_release(&way->local_issued, slot->way_seq);
     }
@@ -143,7 +144,7 @@ void hl_slot_advance(struct hl_lane *lane)
         at++;
     }
     if (at != tail) {
-        /* release: results and error words; pairs with the acquire in reached (flush.c). */
+        /* release: results and error words; pairs with the acquire in is_goal_reached (flush.c). */
         hl_a64_store_release(&lane->tail, at);
     }
 }

@@ -130,7 +130,7 @@ static void stay_loaded(void)
     }
 }
 
-static void hook(void) HL_REQUIRES(lock)
+static void hook_exit(void) HL_REQUIRES(lock)
 {
     if (!hooked) {
         hooked = true;
@@ -179,7 +179,7 @@ static int grant_thread_level(enum hl_life_who who, int required)
 
 static int open_library(enum hl_life_who who, int required) HL_REQUIRES(lock)
 {
-    hook();
+    hook_exit();
     hl_prog_end(false);
     int err = hl_modules_start(who == HL_LIFE_SHMEM ? "PE" : "rank");
     for (struct hl_life_row *r = rows; err == 0 && r != NULL; r = r->next) {

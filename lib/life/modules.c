@@ -67,7 +67,7 @@ static void *near_board(void)
 }
 
 /* Do ranks of this machine pretend to be on other nodes? */
-static bool pretends(void)
+static bool is_pretending(void)
 {
     return hl_job.node_size < hl_job.size && (strcmp(hl_conf.near, "1") != 0 || hl_conf.cliques > 1);
 }
@@ -75,13 +75,13 @@ static bool pretends(void)
 /* The number of ranks that share this machine; those that pretend to be elsewhere still use its CPUs. */
 static int ranks_here(void)
 {
-    return pretends() ? hl_job.size : hl_job.node_size;
+    return is_pretending() ? hl_job.size : hl_job.node_size;
 }
 
 /* The number of CPUs that they share, as far as it is known: ranks that pretend tell each other nothing. */
 static int cpus_here(void)
 {
-    return pretends() || hl_job.node_cpus == 0 ? (int)sysconf(_SC_NPROCESSORS_ONLN) : hl_job.node_cpus;
+    return is_pretending() || hl_job.node_cpus == 0 ? (int)sysconf(_SC_NPROCESSORS_ONLN) : hl_job.node_cpus;
 }
 
 int hl_modules_start(const char *unit)

@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 /* Called on the receive thread. */
-static void ring(void *arg)
+static void wake_for_ports(void *arg)
 {
     const struct hl_net *net = arg;
     struct epoll_event events[HL_PORTS_MAX];
@@ -58,7 +58,7 @@ void hl_bell_open(struct hl_net *net)
             net->bell = -1;
         }
     }
-    if (net->bell >= 0 && hl_rx_watch(net->bell, ring, net) != 0) {
+    if (net->bell >= 0 && hl_rx_watch(net->bell, wake_for_ports, net) != 0) {
         close(net->bell);
         net->bell = -1;
     }

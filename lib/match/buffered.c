@@ -87,7 +87,7 @@ static char *end_of(const struct hl_buffered *b, const struct copy *c) HL_REQUIR
 }
 
 /* Bytes between `c` (NULL: the buffer's beginning) and the copy above it. */
-static size_t gap(const struct hl_buffered *b, const struct copy *c) HL_REQUIRES(b->lock)
+static size_t measure_gap(const struct hl_buffered *b, const struct copy *c) HL_REQUIRES(b->lock)
 {
     const struct copy *above = c != NULL ? c->above : b->lowest;
 
@@ -95,13 +95,13 @@ static size_t gap(const struct hl_buffered *b, const struct copy *c) HL_REQUIRES
 }
 
 /* A place behind the copy that was placed last, else in the first gap; NULL: no room. */
-static struct copy *place(struct hl_buffered *b, size_t bytes) HL_REQUIRES(b->lock)
+static struct copy *place_copy(struct hl_buffered *b, size_t bytes) HL_REQUIRES(b->lock)
 {
     struct copy *under = b->last;
 
-    if (gap(b, under) < bytes) {
+    if (measure_gap(b, under) < bytes) {
         under = NULL;
-        while (gap(b, under) < bytes) {
+        while (measure_gap(b, under) < bytes) {
             under = under != NULL ? under->above : b->lowest;
             if (under == NULL) {
                 return NULL;
@@ -122,7 +122,7 @@ static struct copy *place(struct hl_buffered *b, size_t bytes) HL_REQUIRES(b->lo
 static struct copy *take_room(struct hl_buffered *b, int64_t len) HL_REQUIRES(b->lock)
 {
     size_t bytes = (sizeof(struct copy) + (size_t)len + ROUND - 1) / ROUND * ROUND;
-    struct copy *c = b->automatic ? malloc(bytes) : place(b, bytes);
+    struct copy *c = b->automatic ? malloc(bytes) : place_copy(b, bytes);
 
     if (c == NULL) {
         return NULL;
@@ -158,7 +158,7 @@ static void give_back_room(struct hl_buffered *b, struct copy *c) HL_REQUIRES(b-
 }
 
 /* Frees the copy's place if the message has left. */
-static bool reclaim(struct hl_buffered *b, struct copy *c) HL_REQUIRES(b->lock)
+static bool reclaim_copy(struct hl_buffered *b, struct copy *c) HL_REQUIRES(b->lock)
 {
     /* acquire: the request is initialised; pairs with the release in send_copy. */
     struct hl_req *r = hl_aptr_load_acquire(&c->send);
@@ -173,7 +173,7 @@ static bool reclaim(struct hl_buffered *b, struct copy *c) HL_REQUIRES(b->lock)
 
 static void reclaim_oldest(struct hl_buffered *b) HL_REQUIRES(b->lock)
 {
-    while (b->oldest != NULL && reclaim(b, b->oldest)) {
+    while (b->oldest != NULL && reclaim_copy(b, b->oldest)) {
     }
 }
 
@@ -183,7 +183,7 @@ static void reclaim_all(struct hl_buffered *b) HL_REQUIRES(b->lock)
 
     for (struct copy *c = b->oldest; c != NULL; c = next) {
         next = c->younger;
-        reclaim(b, c);
+        reclaim_copy(b, c);
     }
 }
 
@@ -268,7 +268,7 @@ static int send_copy(const struct hl_send *s, struct copy *c)
         packed.mode = HL_SEND_STANDARD;
         err = hl_match_isend(&hl_match_self, &packed, &r);
     }
-    /* release: the request is initialised; pairs with the acquire in reclaim. After an error nothing is
+    /* release: the request is initialised; pairs with the acquire in reclaim_copy. After an error nothing is
      * sent. */
     hl_aptr_store_release(&c->send, err == 0 ? r : hl_req_completed());
     return err;
@@ -345,7 +345,7 @@ struct hl_req *hl_buffered_spill(const struct hl_send *s, int64_t len, uint64_t 
         packed->type = hl_type_of(MPI_PACKED);
     }
     if (c != NULL) {
-        /* release: the request is initialised; pairs with the acquire in reclaim. */
+        /* release: the request is initialised; pairs with the acquire in reclaim_copy. */
         hl_aptr_store_release(&c->send, r != NULL ? r : hl_req_completed());
     }
     return r;
@@ -420,7 +420,7 @@ static uint64_t last_number(struct hl_buffered *b)
     return number;
 }
 
-static void flush(struct hl_buffered *b)
+static void flush_copies(struct hl_buffered *b)
 {
     struct flush f = {.b = b, .upto = last_number(b)};
 
@@ -432,7 +432,7 @@ void hl_buffered_flush(hl_aptr *slot)
     struct hl_buffered *b = buffered_of(slot);
 
     if (b != NULL) {
-        flush(b);
+        flush_copies(b);
     }
 }
 
@@ -511,7 +511,7 @@ void hl_buffered_detach(hl_aptr *slot, void **base, int64_t *size)
     *size = 0;
     if (b != NULL) {
         do {
-            flush(b);
+            flush_copies(b);
         } while (!try_detach(b, base, size));
     }
 }

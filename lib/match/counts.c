@@ -8,7 +8,7 @@
 /* changed while nobody asks: at opening, and under the lock of hl_stat_keep */
 static struct hl_matcher *matcher;
 
-static uint64_t cells(void)
+static uint64_t count_cells(void)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < matcher->n_inboxes; i++) {
@@ -27,7 +27,7 @@ static uint64_t cell_bytes(void)
 }
 
 /* Messages read from slots: neither in cells nor without data. */
-static uint64_t eager(void)
+static uint64_t count_eager(void)
 {
     uint64_t sum = 0;
     for (unsigned i = 0; i < matcher->n_inboxes; i++) {
@@ -61,8 +61,8 @@ static uint64_t far_bytes(void)
 static const struct {
     enum hl_stat_rank_row row;
     uint64_t (*get)(void);
-} counts[] = {{HL_STAT_RANK_messages_eager, eager},
-              {HL_STAT_RANK_messages_cell, cells},
+} counts[] = {{HL_STAT_RANK_messages_eager, count_eager},
+              {HL_STAT_RANK_messages_cell, count_cells},
               {HL_STAT_RANK_bytes_cell, cell_bytes},
               {HL_STAT_RANK_messages_port, far_messages},
               {HL_STAT_RANK_bytes_port, far_bytes}};

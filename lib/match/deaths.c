@@ -154,7 +154,7 @@ static bool post_is_lost(void *arg, const struct hl_command *p)
 }
 
 /* The peer that answers to a named request; its record was made before the name. */
-static const struct hl_peer *answerer(const struct hl_matcher *m, struct hl_req *r)
+static const struct hl_peer *find_answerer(const struct hl_matcher *m, struct hl_req *r)
 {
     int from = r->what == HL_REQ_SEND ? ~hl_send_body(r)->dest : hl_recv_body(r)->fetch.from;
     /* acquire: pairs with make_far */
@@ -167,7 +167,7 @@ static const struct hl_peer *answerer(const struct hl_matcher *m, struct hl_req 
 static bool name_is_lost(void *arg, struct hl_req *r, uint64_t name)
 {
     struct visit *v = arg;
-    const struct hl_peer *p = answerer(v->m, r);
+    const struct hl_peer *p = find_answerer(v->m, r);
     unsigned ways = p->node < 0 ? p->ports : v->m->n_inboxes;
     if ((p->node < 0) != v->far || ((unsigned)name & (ways - 1)) != v->way) {
         return false;

@@ -35,7 +35,7 @@ static bool is_near(const struct hl_matcher *m, uint32_t world)
     return p != NULL && p->node >= 0;
 }
 
-static HL_COLD void drop(void)
+static HL_COLD void count_dropped(void)
 {
     hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
 }
@@ -46,10 +46,10 @@ static void start_segments(const struct hl_far_head *h, struct hl_far_segments *
     if (*segments != NULL) {
         free(*segments);
         *segments = NULL;
-        drop();
+        count_dropped();
     }
     if (h->head.len > HL_EAGER_SEGMENTS * hl_fab.eager) {
-        drop();
+        count_dropped();
         return;
     }
     struct hl_far_segments *t = malloc(sizeof(*t) + h->head.len);
@@ -70,7 +70,7 @@ static void add_segment(struct hl_matcher *m, const struct hl_far_head *h, struc
 {
     struct hl_far_segments *t = *segments;
     if (t == NULL || h->area.piece.offset != t->got || h->len > t->head.len - t->got) {
-        drop();
+        count_dropped();
         return;
     }
     memcpy(t->data + t->got, h + 1, h->len);
@@ -99,7 +99,7 @@ void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_fa
         return;
     }
     if (h->head.kind == HL_MSG_HELP || h->head.kind == HL_MSG_ENDED) { /* only node peers send them */
-        drop();
+        count_dropped();
         return;
     }
     if (h->head.kind == HL_MSG_DATA && h->area.piece.cookie == 0) {
@@ -133,7 +133,7 @@ void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_fa
         a.len = sizeof(h->area.fin);
         a.payload = &h->area.fin;
     } else if (h->head.kind != HL_MSG_EAGER) {
-        drop();
+        count_dropped();
         return;
     }
     hl_inbox_receive(m, &a, w);

@@ -31,7 +31,7 @@ static uint64_t held_bytes(const struct hl_matcher *m)
 }
 
 /* The record of a source, or NULL if there is none yet. */
-static struct hl_peer *known(const struct hl_matcher *m, int from)
+static struct hl_peer *find_known_peer(const struct hl_matcher *m, int from)
 {
     /* acquire: the record is initialised; pairs with the release in make_far. */
     return from >= 0 ? &m->near[from] : hl_aptr_load_acquire(&m->peers[~from]);
@@ -69,7 +69,7 @@ static void choose_sources(struct hl_matcher *m, const struct hl_inbox *ib) HL_R
 {
     struct tally t[HL_FLOW_SOURCES] = {{0}};
     for (const struct hl_entry *e = ib->table.arrival.head; e != NULL; e = e->younger) {
-        const struct hl_peer *p = known(m, e->from);
+        const struct hl_peer *p = find_known_peer(m, e->from);
         if (p == NULL || !p->throttled) {
             count_message(t, e->from, hl_entry_bytes(e));
         }
@@ -125,7 +125,7 @@ static void tell_flow(struct hl_matcher *m, struct hl_peer *p, bool on) HL_REQUI
     }
 }
 
-static void throttle(struct hl_matcher *m, struct hl_peer *p) HL_REQUIRES(m->flow.lock)
+static void throttle_peer(struct hl_matcher *m, struct hl_peer *p) HL_REQUIRES(m->flow.lock)
 {
     if (p == NULL || p->throttled) {
         return;
@@ -184,7 +184,7 @@ int hl_flow_run(struct hl_matcher *m)
     int n = take_chosen(m, peers);
     hl_mutex_lock(&m->flow.lock);
     for (int i = 0; i < n; i++) {
-        throttle(m, peers[i]);
+        throttle_peer(m, peers[i]);
     }
     if (held_bytes(m) <= m->flow.limit / 2) {
         let_all_go(m);
@@ -204,7 +204,7 @@ void hl_flow_end(struct hl_matcher *m)
 
 void hl_flow_told(struct hl_matcher *m, uint32_t world, bool on)
 {
-    struct hl_peer *p = m->far_list != NULL ? known(m, ~(int)world) : NULL;
+    struct hl_peer *p = m->far_list != NULL ? find_known_peer(m, ~(int)world) : NULL;
     if (p == NULL) {
         return;
     }

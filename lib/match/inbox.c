@@ -82,7 +82,8 @@ static void deliver_entry(struct hl_matcher *m, struct hl_inbox *ib, struct hl_r
 }
 
 /* Matches or stores a message. The owner only. */
-static void arrive(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_arrival *a, struct hl_work *w)
+static void match_arrival(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_arrival *a,
+                          struct hl_work *w)
 {
     struct hl_req *r = hl_table_match(&ib->table, a->ctx, a->src, a->tag);
     if (HL_UNLIKELY(r == NULL)) {
@@ -119,7 +120,7 @@ static void take_in(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_a
     if (HL_UNLIKELY(a->kind == HL_MSG_REVOKE)) {
         take_back(ib, a, w);
     } else {
-        arrive(m, ib, a, w);
+        match_arrival(m, ib, a, w);
     }
 }
 
@@ -204,7 +205,7 @@ static void apply_all(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work 
 {
     /* relaxed: a command that is pushed later is seen on leaving. */
     while (HL_UNLIKELY(hl_aptr_load_relaxed(&ib->command) != NULL)) {
-        /* full: sees the commands' contents; pairs with the CAS in delegate. */
+        /* full: sees the commands' contents; pairs with the CAS in delegate_command. */
         struct hl_command *young = hl_aptr_xchg_full(&ib->command, NULL), *old = NULL;
         while (young != NULL) {
             struct hl_command *next = young->next;
@@ -228,7 +229,7 @@ HL_INLINE bool let_go_inbox(const struct hl_matcher *m, struct hl_inbox *ib)
         return false;
     }
     /* full: publishes the tables, and comes before the next load of the stack; pairs with the CAS in
-     * delegate. */
+     * delegate_command. */
     hl_a32_xchg_full(&ib->owned, 0);
     hl_fence_behind_full();
     /* relaxed: the full exchange before orders it. */
@@ -264,7 +265,8 @@ static HL_COLD void catch_up(struct hl_matcher *m, struct hl_inbox *ib)
     hl_prog_poll();
 }
 
-static void delegate(struct hl_matcher *m, struct hl_inbox *ib, struct hl_command *command, struct hl_work *w)
+static void delegate_command(struct hl_matcher *m, struct hl_inbox *ib, struct hl_command *command,
+                             struct hl_work *w)
 {
     void *top = hl_aptr_load_relaxed(&ib->command); /* relaxed: the CAS checks it */
     do {
@@ -290,7 +292,7 @@ void hl_inbox_command(struct hl_matcher *m, struct hl_inbox *ib, struct hl_comma
         leave_inbox(m, ib, w);
         return;
     }
-    delegate(m, ib, command, w);
+    delegate_command(m, ib, command, w);
 }
 
 void hl_inbox_receive(struct hl_matcher *m, const struct hl_arrival *a, struct hl_work *w)
@@ -306,7 +308,7 @@ void hl_inbox_receive(struct hl_matcher *m, const struct hl_arrival *a, struct h
     struct hl_entry *e = hl_entry_new(a);
     struct hl_command *p = hl_entry_command(e);
     p->op = HL_COMMAND_ARRIVE;
-    delegate(m, ib, p, w);
+    delegate_command(m, ib, p, w);
 }
 
 struct hl_inbox *hl_inbox_of(struct hl_matcher *m, uint64_t ctx, int src)
@@ -315,7 +317,7 @@ struct hl_inbox *hl_inbox_of(struct hl_matcher *m, uint64_t ctx, int src)
 }
 
 /* The slot of ticket `head`, if its message is there; else NULL. */
-static struct hl_ring_slot *peek(const struct hl_inbox *ib, uint64_t head)
+static struct hl_ring_slot *peek_slot(const struct hl_inbox *ib, uint64_t head)
 {
     struct hl_ring_slot *s = &ib->ring->slots[head % HL_RING_SLOTS];
     return hl_mpsc_is_there(&s->stamp, head) ? s : NULL;
@@ -324,7 +326,8 @@ static struct hl_ring_slot *peek(const struct hl_inbox *ib, uint64_t head)
 static bool waits_in_inbox(const struct hl_inbox *ib)
 {
     /* relaxed: a guess; the owner looks again. */
-    return hl_aptr_load_relaxed(&ib->command) != NULL || peek(ib, hl_a64_load_relaxed(&ib->head)) != NULL;
+    return hl_aptr_load_relaxed(&ib->command) != NULL ||
+           peek_slot(ib, hl_a64_load_relaxed(&ib->head)) != NULL;
 }
 
 /* The bytes of a message in a slot or cell; NULL: it is another kind of message. */
@@ -413,14 +416,14 @@ HL_INLINE bool take_next(struct hl_matcher *m, const struct hl_recv *r, take_fn 
     struct hl_inbox *ib = &m->inbox[hash & (m->n_inboxes - 1)];
     /* relaxed: a guess, before the work of owning. */
     uint64_t head = hl_a64_load_relaxed(&ib->head);
-    const struct hl_ring_slot *s = peek(ib, head);
+    const struct hl_ring_slot *s = peek_slot(ib, head);
     if (r->src < 0 || r->exact || s == NULL || !try_own(m, ib)) {
         return false;
     }
     /* relaxed: only owners write it. If it is unchanged, the message that was seen is the next one. */
     uint64_t now = hl_a64_load_relaxed(&ib->head);
     if (HL_UNLIKELY(now != head)) {
-        s = peek(ib, head = now);
+        s = peek_slot(ib, head = now);
     }
     /* relaxed: a receive that is delegated from now on comes after this one. */
     bool taken = hl_aptr_load_relaxed(&ib->command) == NULL && hl_table_is_clear(&ib->table, hash, r->tag) &&
@@ -522,7 +525,7 @@ static void take_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl
     if (h->kind == HL_MSG_RTS) {
         raise_count(&ib->others, 1);
     }
-    arrive(m, ib, &a, w);
+    match_arrival(m, ib, &a, w);
     if (h->kind == HL_MSG_CELL) {
         count_cell(ib, h->len);
         hl_cell_give(hl_match_part_of(m, h->from), s->area.cell);
@@ -548,7 +551,7 @@ void hl_inbox_poll(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
     apply_all(m, ib, w);
     uint64_t head = hl_a64_load_relaxed(&ib->head); /* relaxed: only owners write it */
     const struct hl_ring_slot *s;
-    for (int i = 0; i < SERVE_MAX && (s = peek(ib, head)) != NULL; i++) {
+    for (int i = 0; i < SERVE_MAX && (s = peek_slot(ib, head)) != NULL; i++) {
         take_slot(m, ib, s, w);
         set_head(ib, ++head);
         w->n++;

@@ -490,7 +490,7 @@ struct probe {
     int err;
 };
 
-static bool probed(void *arg)
+static bool is_probe_over(void *arg)
 {
     struct probe *a = arg;
     bool found = false;
@@ -503,11 +503,11 @@ static void describe_probe(const void *arg, struct hl_wait_desc *t)
     const struct hl_recv *p = ((const struct probe *)arg)->p;
     hl_match_describe_message(t, p->ctx, p->src, p->tag, false);
 }
-HL_HANG_WORDS(probed, describe_probe);
+HL_HANG_WORDS(is_probe_over, describe_probe);
 
 int hl_match_probe(struct hl_matcher *m, const struct hl_recv *p, MPI_Status *status)
 {
     struct probe a = {m, p, status, 0};
-    hl_prog_wait_rung(probed, &a);
+    hl_prog_wait_rung(is_probe_over, &a);
     return a.err;
 }

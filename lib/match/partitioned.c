@@ -149,7 +149,7 @@ static int no_memory(void)
 }
 
 /* The bytes of all partitions. */
-static int measure(const struct hl_type *type, int64_t count, int partitions, int64_t *bytes)
+static int measure_partitions(const struct hl_type *type, int64_t count, int partitions, int64_t *bytes)
 {
     int64_t all;
 
@@ -304,7 +304,7 @@ static int tell_plan(struct psend *p, const struct hl_send *s)
 int hl_part_send_init(const struct hl_send *s, int partitions, uint64_t channel, struct hl_req **out)
 {
     int64_t bytes, part = 0;
-    int err = measure(s->type, s->count, partitions, &bytes);
+    int err = measure_partitions(s->type, s->count, partitions, &bytes);
     int per = (int)(((int64_t)partitions + MESSAGES_MAX - 1) / MESSAGES_MAX);
     struct psend *p = err == 0 ? calloc(1, sizeof *p) : NULL;
     struct hl_req *r = p != NULL ? hl_req_new(HL_REQ_PSEND) : NULL;
@@ -348,7 +348,7 @@ int hl_part_send_init(const struct hl_send *s, int partitions, uint64_t channel,
 /* ---- Receive ---- */
 
 /* Takes memory for what the plan says. After an error no start has messages. */
-static void learn(struct precv *p, int err)
+static void learn_plan(struct precv *p, int err)
 {
     struct plan_side *x = &p->side;
     size_t n = err == 0 ? x->plan.messages : 0;
@@ -375,7 +375,7 @@ static void learn(struct precv *p, int err)
 }
 
 /* Bytes of message k that there is room for; *offset is where they belong. */
-static int64_t piece(const struct precv *p, uint32_t k, int64_t *offset)
+static int64_t locate_message(const struct precv *p, uint32_t k, int64_t *offset)
 {
     const struct plan *plan = &p->side.plan;
     int64_t end = k + 1 < plan->messages ? (k + 1) * plan->unit : plan->bytes;
@@ -395,7 +395,7 @@ static void post_partitioned(struct precv *p)
         int64_t offset;
         r.ctx = x->plan.channel;
         r.src = (int)k;
-        r.count = piece(p, k, &offset);
+        r.count = locate_message(p, k, &offset);
         r.buf = (p->aside != NULL ? p->aside : x->buf) + offset;
         int err = hl_match_irecv(&hl_match_self, &r, &p->open[p->n_open]);
         if (err != 0) {
@@ -411,7 +411,7 @@ static void post_partitioned(struct precv *p)
 static void take_message(struct precv *p, uint32_t k, int err)
 {
     struct plan_side *x = &p->side;
-    int64_t offset, n = piece(p, k, &offset);
+    int64_t offset, n = locate_message(p, k, &offset);
     if (err == 0 && p->aside != NULL) {
         err = hl_type_unpack(x->type, x->count * x->partitions, x->buf, offset, p->aside + offset, n);
     }
@@ -433,7 +433,7 @@ static bool step_recv(struct hl_flight *f)
         if (!has_told(x, &err)) {
             return false;
         }
-        learn(p, err);
+        learn_plan(p, err);
     }
     if (!p->posted) {
         post_partitioned(p);
@@ -487,7 +487,7 @@ static enum part_state look_at_part(const struct precv *p, int partition)
 {
     const struct plan *plan = &p->side.plan;
     int64_t part = p->bytes / p->side.partitions, from = partition * part;
-    /* acquire: the plan; pairs with the release in learn. */
+    /* acquire: the plan; pairs with the release in learn_plan. */
     if (hl_a32_load_acquire(&p->known) == 0) {
         return PART_MISSING;
     }
@@ -553,7 +553,7 @@ static void release_recv(struct plan_side *x)
 int hl_part_recv_init(const struct hl_recv *v, int partitions, struct hl_req **out)
 {
     int64_t bytes;
-    int err = measure(v->type, v->count, partitions, &bytes);
+    int err = measure_partitions(v->type, v->count, partitions, &bytes);
     struct precv *p = err == 0 ? calloc(1, sizeof *p) : NULL;
     struct hl_req *r = p != NULL ? hl_req_new(HL_REQ_PRECV) : NULL;
 

@@ -213,7 +213,7 @@ static HL_COLD void note_refusal(struct hl_peer *p)
 
 /* Judges a refused post. HL_NO_ROOM: it may be tried again, since queues are full, or the peer is about to
  * end, which the launcher tells. An error: no connection can be made. */
-static HL_COLD int refused(struct hl_peer *p, unsigned i, int rc)
+static HL_COLD int judge_refusal(struct hl_peer *p, unsigned i, int rc)
 {
     note_refusal(p);
     if (p->sent[i] == 0) {
@@ -226,7 +226,7 @@ static HL_COLD int refused(struct hl_peer *p, unsigned i, int rc)
                       hl_err_hint(-rc));
 }
 
-/* Posts a buffer: HL_SENT, or what refused() returns. */
+/* Posts a buffer: HL_SENT, or what judge_refusal() returns. */
 static int post_buf(struct hl_net *net, struct hl_port *port, struct hl_port_buf *b)
 {
     unsigned i = (unsigned)(port - net->port);
@@ -234,7 +234,7 @@ static int post_buf(struct hl_net *net, struct hl_port *port, struct hl_port_buf
     /* Not injected: finalize must know when the message has left. */
     int rc = hl_fab_ep_send(&port->ep, b->to->addr[i], b->data, b->bytes, &b->context);
     if (HL_UNLIKELY(rc != 0)) {
-        return refused(b->to, i, rc);
+        return judge_refusal(b->to, i, rc);
     }
     if (HL_UNLIKELY(b->to->sent[i]++ == 0)) {
         hl_rx_cloexec(); /* the provider has connected */
@@ -250,7 +250,7 @@ static void give_back_buf(struct hl_port *port, struct hl_port_buf *b)
     hl_a32_add_relaxed(&port->in_flight, (uint32_t)-1); /* relaxed: finalize waits for 0 */
 }
 
-static void hold(struct hl_port *port, struct hl_port_buf *b)
+static void hold_buf(struct hl_port *port, struct hl_port_buf *b)
 {
     b->next = NULL;
     *port->held_tail = b;
@@ -280,7 +280,7 @@ static HL_COLD bool post_held_bufs(struct hl_net *net, struct hl_port *port, con
         if ((hl_a32_load_relaxed(b->to->state) & HL_PEER_DEAD) != 0) { /* relaxed: a late look finds it */
             give_back_buf(port, b);
         } else if (is_held(port, b->to) || post_buf(net, port, b) != HL_SENT) {
-            hold(port, b);
+            hold_buf(port, b);
         }
     }
     return is_held(port, asked);
@@ -339,7 +339,7 @@ static int post_owned(struct hl_net *net, struct hl_port *port, const struct hl_
         hl_port_flies(port, b);
         full = full || post_buf(net, port, b) != HL_SENT;
         if (full) {
-            hold(port, b);
+            hold_buf(port, b);
         }
     }
     return HL_SENT;
@@ -405,7 +405,7 @@ int hl_far_control(struct hl_matcher *m, struct hl_peer *p, const struct hl_ring
 
 /* ---- Polling ---- */
 
-static bool sane(const struct hl_net *net, const struct hl_far_head *h, size_t bytes)
+static bool is_head_sane(const struct hl_net *net, const struct hl_far_head *h, size_t bytes)
 {
     /* Providers may report a length that a stranger has made up. */
     return bytes >= sizeof(*h) && bytes <= net->max && h->nonce == hl_job.nonce &&
@@ -424,8 +424,8 @@ static bool is_next(const struct hl_port *port, const struct hl_far_head *h)
     return true;
 }
 
-static void complete(struct hl_net *net, struct hl_port *port, const struct fi_cq_msg_entry *entry,
-                     struct hl_work *w)
+static void complete_entry(struct hl_net *net, struct hl_port *port, const struct fi_cq_msg_entry *entry,
+                           struct hl_work *w)
 {
     struct hl_fab_receive *r = hl_fab_ep_receive(&port->ep, entry->op_context);
     if (r == NULL) {
@@ -433,9 +433,9 @@ static void complete(struct hl_net *net, struct hl_port *port, const struct fi_c
         return;
     }
     const struct hl_far_head *h = (const struct hl_far_head *)(const void *)r->bytes;
-    if (HL_LIKELY(sane(net, h, entry->len) && is_next(port, h))) {
+    if (HL_LIKELY(is_head_sane(net, h, entry->len) && is_next(port, h))) {
         hl_port_take(net, port, h, entry->len, w);
-    } else if (!sane(net, h, entry->len) || !hl_tail_take(net, port, h, w)) {
+    } else if (!is_head_sane(net, h, entry->len) || !hl_tail_take(net, port, h, w)) {
         hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
     }
     hl_fab_ep_again(&port->ep, r);
@@ -494,7 +494,7 @@ HL_INLINE int serve_port(struct hl_net *net, struct hl_port *port, struct hl_wor
     }
     int got = hl_fab_ep_completed(&port->ep, port->came, HL_COUNT_OF(port->came));
     for (int k = 0; k < got; k++) {
-        complete(net, port, &port->came[k], w);
+        complete_entry(net, port, &port->came[k], w);
     }
     return got >= 0 ? got : read_port_error(port);
 }

@@ -104,7 +104,7 @@ int hl_match_iprobe_now(struct hl_matcher *m, const struct hl_recv *p, bool *fou
 }
 
 /* Fills the status of a message that was just taken; returns 0. */
-HL_INLINE int told(const struct hl_message *message, MPI_Status *status)
+HL_INLINE int fill_taken_status(const struct hl_message *message, MPI_Status *status)
 {
     const struct hl_req *r = &message->req;
     hl_req_set_status(status, r->source, r->tag, r->bytes, false);
@@ -116,7 +116,7 @@ int hl_match_improbe(struct hl_matcher *m, const struct hl_recv *p, struct hl_me
 {
     struct hl_req req;
     if ((*message = hl_inbox_take_message(m, p)) != NULL) {
-        return told(*message, status);
+        return fill_taken_status(*message, status);
     }
     hl_prog_look();
     bool found;
@@ -130,7 +130,7 @@ int hl_match_mprobe(struct hl_matcher *m, const struct hl_recv *p, struct hl_mes
 {
     struct hl_req req;
     if ((*message = hl_inbox_take_message(m, p)) != NULL) {
-        return told(*message, status);
+        return fill_taken_status(*message, status);
     }
     hl_req_init(&req, HL_REQ_RECV);
     hl_recv_setup(&req, p, HL_COMMAND_MPROBE);

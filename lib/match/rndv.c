@@ -100,7 +100,8 @@ struct hl_peer *hl_peer_from(struct hl_matcher *m, int from)
 /* ---- The receiver ---- */
 
 /* Reads the message through a buffer into a layout that is not one block. False: not all of it. */
-static bool scatter(const struct hl_matcher *m, const struct hl_peer *p, struct hl_req *r, uint64_t addr)
+static bool scatter_message(const struct hl_matcher *m, const struct hl_peer *p, struct hl_req *r,
+                            uint64_t addr)
 {
     unsigned char *bounce = malloc(BOUNCE_BYTES);
     bool ok = bounce != NULL;
@@ -139,7 +140,7 @@ static enum hl_fetched fetch_near(struct hl_matcher *m, struct hl_peer *p, struc
     if (hl_type_block(b->type, b->count, b->buf, &start)) {
         fetched = hl_split_fetch(m, p, r, start);
     } else {
-        fetched = scatter(m, p, r, addr) ? HL_FETCHED : HL_FETCHED_NOT;
+        fetched = scatter_message(m, p, r, addr) ? HL_FETCHED : HL_FETCHED_NOT;
     }
     if (fetched == HL_FETCHED) {
         count_copied(r);
@@ -174,7 +175,7 @@ static void ask_sender(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r
 
 /* Ends a receive whose message is without data: a death has taken it. The message names the dead rank, if its
  * sender knows it. */
-static void lose(struct hl_matcher *m, struct hl_req *r)
+static void lose_receive(struct hl_matcher *m, struct hl_req *r)
 {
     uint64_t world = hl_recv_body(r)->fetch.addr - 1; /* from the message, where 0 means unknown */
     hl_fail_receive(r, world < (uint64_t)m->world_size ? (int)world : hl_deaths_member(m, r->ctx));
@@ -200,7 +201,7 @@ static void run_transfer(struct hl_matcher *m, struct hl_req *r)
         return;
     }
     if (HL_UNLIKELY(hl_recv_body(r)->fetch.name == 0)) {
-        lose(m, r);
+        lose_receive(m, r);
         return;
     }
     struct hl_peer *p = hl_peer_from(m, hl_recv_body(r)->fetch.from);

@@ -158,7 +158,7 @@ void hl_send_finish(struct hl_matcher *m, struct hl_req *r)
     }
 }
 
-static void describe(struct hl_req *r, const struct hl_send *s)
+static void fill_send_body(struct hl_req *r, const struct hl_send *s)
 {
     *hl_send_body(r) = (struct hl_send_body){.buf = s->buf,
                                              .count = s->count,
@@ -180,7 +180,7 @@ static HL_COLD int push_copy(struct hl_matcher *m, struct hl_peer *p, const stru
     if (r == NULL) {
         return HL_NO_CELL;
     }
-    describe(r, &packed);
+    fill_send_body(r, &packed);
     struct view copy = {v->len, (char *)(uintptr_t)packed.buf};
     int sent = push_rts(m, p, &packed, &copy, r);
     if (sent != HL_SENT) {
@@ -225,7 +225,7 @@ static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *
     return HL_SENT;
 }
 
-static void enqueue(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
+static void enqueue_send(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r)
 {
     hl_mutex_lock(&p->lock);
     if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) != 0)) { /* relaxed: set under the lock */
@@ -330,7 +330,7 @@ void hl_send_cancel(struct hl_matcher *m, struct hl_req *r)
 /* Sends what cannot leave at once, or must be fetched: `r` remembers it. 0 or an error. */
 static int send_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s, struct hl_req *r)
 {
-    describe(r, s);
+    fill_send_body(r, s);
     /* relaxed: a late look finds it */
     if (HL_UNLIKELY((hl_a32_load_relaxed(p->state) & HL_PEER_DEAD) != 0)) {
         return hl_deaths_error(p->world);
@@ -338,7 +338,7 @@ static int send_later(struct hl_matcher *m, struct hl_peer *p, const struct hl_s
     hl_mpsc_enrol();
     /* acquire: earlier sends are in the ring before this one; pairs with the addition in hl_peer_drain. */
     if (HL_PEER_SENDS(hl_a32_load_acquire(p->state)) != 0 || push_request(m, p, r) == HL_NO_ROOM) {
-        enqueue(m, p, r);
+        enqueue_send(m, p, r);
     }
     return 0;
 }

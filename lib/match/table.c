@@ -254,7 +254,7 @@ static struct hl_req *take_wild(struct hl_table *t, uint64_t ctx, int tag, uint6
 }
 
 /* Corrects the counts when a receive has left its bin. */
-static void uncount(struct hl_table *t, struct hl_req *r)
+static void uncount_receive(struct hl_table *t, struct hl_req *r)
 {
     t->n_posted--;
     t->n_any_tag -= hl_recv_body(r)->tag == MPI_ANY_TAG;
@@ -282,7 +282,7 @@ struct hl_req *hl_table_match(struct hl_table *t, uint64_t ctx, int src, int tag
     }
     struct hl_req *r = hl_command_req(*at);
     post_unlink(in, at);
-    uncount(t, r);
+    uncount_receive(t, r);
     return r;
 }
 
@@ -401,7 +401,7 @@ struct hl_req *hl_table_take_if(struct hl_table *t, bool (*is)(void *arg, const 
     for (size_t i = 0; r == NULL && i < t->n_bins; i++) {
         r = take_from(&t->bins[i].posted, is, arg);
         if (r != NULL) {
-            uncount(t, r);
+            uncount_receive(t, r);
         }
     }
     return r;
@@ -416,7 +416,7 @@ bool hl_table_cancel(struct hl_table *t, struct hl_req *r)
         if (*at == &b->command) {
             post_unlink(l, at);
             if (!wild) {
-                uncount(t, r);
+                uncount_receive(t, r);
             }
             return true;
         }

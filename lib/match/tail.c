@@ -87,7 +87,7 @@ bool hl_tail_look(void *arg)
     return refused;
 }
 
-static void counted(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h)
+static void take_count(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h)
 {
     unsigned i = (unsigned)(port - net->port);
     /* acquire: the record is initialised; pairs with the release in make_far. */
@@ -135,7 +135,7 @@ bool hl_tail_take(struct hl_net *net, struct hl_port *port, const struct hl_far_
         bool lost = hl_rx_window_probe(&port->window, stream, last, number, hl_now_ns()) &&
                     hl_rx_window_loss(stream, number - last, dead);
         if (!lost) {
-            counted(net, port, h);
+            take_count(net, port, h);
         }
         return !lost;
     }

@@ -142,7 +142,7 @@ static bool settle_pages(struct hl_arena *a, size_t off, size_t len)
     return first;
 }
 
-static void punch(const struct hl_arena *a, size_t page, size_t count)
+static void punch_idle_pages(const struct hl_arena *a, size_t page, size_t count)
 {
     if (count > 0) {
         hl_seg_punch(a->seg, page * a->seg->page, count * a->seg->page);
@@ -152,7 +152,7 @@ static void punch(const struct hl_arena *a, size_t page, size_t count)
 /* Takes a piece from the counts; pages without pieces go back to the system. (No NIC may hold them: it would
  * go on writing to them, while the next piece here gets other pages. So a piece's registration is closed
  * before the piece is freed.) */
-static void unsettle(struct hl_arena *a, size_t off, size_t len)
+static void unsettle_piece(struct hl_arena *a, size_t off, size_t len)
 {
     size_t end, idle = 0, p;
     for (p = pages_of(a, off, len, &end); p < end; p++) {
@@ -160,11 +160,11 @@ static void unsettle(struct hl_arena *a, size_t off, size_t len)
             a->held--;
             idle++;
         } else {
-            punch(a, p - idle, idle);
+            punch_idle_pages(a, p - idle, idle);
             idle = 0;
         }
     }
-    punch(a, p - idle, idle);
+    punch_idle_pages(a, p - idle, idle);
 }
 
 void hl_arena_give(const struct hl_seg *seg, size_t off)
@@ -177,7 +177,7 @@ void hl_arena_give(const struct hl_seg *seg, size_t off)
         hl_blocks_give(&a->blocks, off);
     }
     a->living--;
-    unsettle(a, off, len);
+    unsettle_piece(a, off, len);
 }
 
 void hl_arena_mark(const struct hl_piece *piece)

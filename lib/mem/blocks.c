@@ -35,7 +35,7 @@ struct hl_block {
 /* ---- free blocks ---- */
 
 /* True when `a` has the higher priority. Two lengths never have the same: the hash is one to one. */
-static bool above(const struct hl_block *a, const struct hl_block *b)
+static bool has_priority(const struct hl_block *a, const struct hl_block *b)
 {
     return hl_mix64(a->len) > hl_mix64(b->len);
 }
@@ -58,11 +58,11 @@ static void split_block(struct hl_block *t, size_t len, struct hl_block **small,
 }
 
 /* Merges two trees; every block of `a` is shorter than every one of `b`. */
-static struct hl_block *merge(struct hl_block *a, struct hl_block *b)
+static struct hl_block *merge_trees(struct hl_block *a, struct hl_block *b)
 {
     struct hl_block *root = NULL, **to = &root;
     while (a != NULL && b != NULL) {
-        if (above(a, b)) {
+        if (has_priority(a, b)) {
             *to = a;
             to = &a->right;
             a = a->right;
@@ -101,7 +101,7 @@ static void enter_free(struct hl_blocks *b, struct hl_block *n)
         }
         return;
     }
-    while (*at != NULL && above(*at, n)) {
+    while (*at != NULL && has_priority(*at, n)) {
         at = n->len < (*at)->len ? &(*at)->left : &(*at)->right;
     }
     split_block(*at, n->len, &n->left, &n->right);
@@ -123,7 +123,7 @@ static void leave_free(struct hl_blocks *b, struct hl_block *n)
         behind->left = n->left;
         behind->right = n->right;
     }
-    *at = behind != NULL ? behind : merge(n->left, n->right);
+    *at = behind != NULL ? behind : merge_trees(n->left, n->right);
 }
 
 /* The node of the tree with the least length that is at least `len`. */
@@ -142,7 +142,7 @@ static struct hl_block *shortest_node(const struct hl_blocks *b, size_t len)
 }
 
 /* A free block of the least length that is at least `len`. */
-static struct hl_block *best(const struct hl_blocks *b, size_t len)
+static struct hl_block *find_best_fit(const struct hl_blocks *b, size_t len)
 {
     struct hl_block *node = shortest_node(b, len);
     return node != NULL && node->behind != NULL ? node->behind : node;
@@ -279,7 +279,7 @@ static void cut_block(struct hl_block *n, struct hl_block *rest, size_t off)
 }
 
 /* Joins `n` and the block behind it, which is in no set. */
-static void absorb(struct hl_block *n)
+static void absorb_behind(struct hl_block *n)
 {
     struct hl_block *behind = n->after;
     n->len += behind->len;
@@ -296,10 +296,10 @@ int hl_blocks_take(struct hl_blocks *b, size_t len, size_t align, size_t *off)
         return HL_ERR_NO_MEM;
     }
     len = hl_round_up(len, b->granule);
-    struct hl_block *n = best(b, len);
+    struct hl_block *n = find_best_fit(b, len);
     if (n != NULL && !fits_aligned(n, len, align)) {
         /* Take a block that is long enough for any offset of its begin, or else one that happens to fit. */
-        n = align <= b->len ? best(b, len + align - b->granule) : NULL;
+        n = align <= b->len ? find_best_fit(b, len + align - b->granule) : NULL;
         n = n != NULL ? n : first_aligned(b, len, align);
     }
     if (n == NULL) {
@@ -363,7 +363,7 @@ static void join_behind(struct hl_blocks *b, struct hl_block *n)
 {
     if (n->after != NULL && !n->after->taken) {
         leave_free(b, n->after);
-        absorb(n);
+        absorb_behind(n);
     }
 }
 
@@ -376,7 +376,7 @@ void hl_blocks_give(struct hl_blocks *b, size_t off)
     if (n->before != NULL && !n->before->taken) {
         n = n->before;
         leave_free(b, n);
-        absorb(n);
+        absorb_behind(n);
     }
     enter_free(b, n);
 }
@@ -417,8 +417,8 @@ static size_t count_free(const struct hl_block *n, bool *ok)
         return 0;
     }
     const struct hl_block *l = n->left, *r = n->right;
-    *ok = *ok && n->front == NULL && (l == NULL || (l->len < n->len && above(n, l))) &&
-          (r == NULL || (r->len > n->len && above(n, r)));
+    *ok = *ok && n->front == NULL && (l == NULL || (l->len < n->len && has_priority(n, l))) &&
+          (r == NULL || (r->len > n->len && has_priority(n, r)));
     size_t same = 1;
     for (const struct hl_block *k = n; k->behind != NULL; k = k->behind, same++) {
         *ok = *ok && k->behind->front == k && k->behind->len == n->len;

@@ -68,12 +68,12 @@ size_t hl_mem_page_natural(size_t asked)
 }
 
 /* The size that HOTLANE_INTERNAL_PG_SZ means on this machine. */
-static size_t natural(void)
+static size_t resolve_page_size(void)
 {
     return hl_mem_page_natural(is_auto() ? AUTO_PAGE : (size_t)hl_conf.internal_page);
 }
 
-/* The page size to try for `len` more bytes; `page` is that of natural(). */
+/* The page size to try for `len` more bytes; `page` is that of resolve_page_size(). */
 static size_t page_for(size_t page, size_t len, struct hl_arena_key *key) HL_REQUIRES(hl_mem_lock)
 {
     key->page = page;
@@ -105,7 +105,8 @@ void *hl_mem_buffer_take(size_t len)
 {
     struct hl_arena_key key = {.hidden = true};
     struct hl_piece piece;
-    size_t base = hl_topo_page(), asked = natural(); /* reads /sys, so it is called without the lock */
+    size_t base = hl_topo_page(),
+           asked = resolve_page_size(); /* reads /sys, so it is called without the lock */
     hl_mutex_lock(&hl_mem_lock);
     key.page = page_for(asked, len, &key);
     int rc = hl_arena_cut(len, HL_CACHELINE, false, &key, &piece);
@@ -135,7 +136,7 @@ void hl_mem_buffer_give(void *buffer)
 
 int hl_mem_buffer_board(size_t bytes)
 {
-    struct hl_seg seg = {.page = natural(), .fd = -1};
+    struct hl_seg seg = {.page = resolve_page_size(), .fd = -1};
     uint64_t want = (bytes + seg.page - 1) / seg.page;
     int rc = HL_ERR_NO_MEM;
     if (seg.page > hl_topo_page() &&
@@ -156,7 +157,7 @@ int hl_mem_buffer_board(size_t bytes)
 char *hl_mem_buffer_text(char *out, size_t cap)
 {
     char size[HL_BYTES_TEXT];
-    size_t page = natural();
+    size_t page = resolve_page_size();
     hl_bytes_text(page, size);
     if (page == hl_topo_page()) {
         snprintf(out, cap, "%s pages", size);

@@ -80,7 +80,7 @@ static void drop_record(struct record **at)
 }
 
 /* Gives one reference back; true when the record was dropped with it. */
-static bool unref(struct record **at) HL_REQUIRES(lock)
+static bool unref_record(struct record **at) HL_REQUIRES(lock)
 {
     struct record *r = *at;
     bool last = --r->refs == 0 && (r->state == ASKED || (r->state == MAPPED && !r->arena));
@@ -153,7 +153,7 @@ static void want_mine(struct hl_near_want *w)
 }
 
 /* Why the record's mapping does not serve the want; NULL: it does. */
-static const char *unlike(const struct record *r, const struct hl_near_want *w)
+static const char *explain_unlike(const struct record *r, const struct hl_near_want *w)
 {
     if (r->state != MAPPED) {
         return r->why;
@@ -174,7 +174,7 @@ static bool settle_want(struct hl_near_want *w) HL_REQUIRES(lock)
     if ((*at)->state == ASKED) {
         return true;
     }
-    const char *why = unlike(*at, w);
+    const char *why = explain_unlike(*at, w);
     if (why == NULL) {
         w->base = (*at)->base;
         w->rc = 0;
@@ -183,7 +183,7 @@ static bool settle_want(struct hl_near_want *w) HL_REQUIRES(lock)
     w->rc = hl_err_say(HL_ERR_RMA_SHARED, "memory of rank %d (%zu bytes): %s",
                        hl_job.node_world != NULL ? hl_job.node_world[w->node_rank] : w->node_rank, w->seg_len,
                        why);
-    unref(at);
+    unref_record(at);
     return false;
 }
 
@@ -217,7 +217,7 @@ static void ask_segment(struct hl_near_want *w) HL_EXCLUDES(lock)
         (*at)->again_ns = hl_now_ns() + FULL_WAIT_NS;
         (*at)->timeout_ns = 0;
     } else {
-        unref(at);
+        unref_record(at);
         w->rc = rc;
     }
     hl_mutex_unlock(&lock);
@@ -343,7 +343,7 @@ bool hl_near_unmap(int node_rank, uint64_t seg_id)
         return false;
     }
     hl_mutex_lock(&lock);
-    bool last = unref(find_record(node_rank, seg_id));
+    bool last = unref_record(find_record(node_rank, seg_id));
     hl_mutex_unlock(&lock);
     return last;
 }
@@ -377,7 +377,7 @@ int hl_near_owner(const void *addr)
 }
 
 /* Answers a peer's question by the descriptor or a refusal. If its socket is full now, it will ask again. */
-static void answer(const struct near_msg *q, int from)
+static void answer_peer(const struct near_msg *q, int from)
 {
     struct near_msg m = {.magic = HL_NEAR_MAGIC, .kind = NEAR_REFUSE, .seg_id = q->seg_id};
     struct hl_mem_shared it = {.fd = -1};
@@ -421,7 +421,7 @@ int hl_near_serve(const void *msg, size_t len, int from, int fd)
     if (len == sizeof m) {
         memcpy(&m, msg, sizeof m);
         if (m.kind == NEAR_ASK) {
-            answer(&m, from);
+            answer_peer(&m, from);
         } else if (m.kind == NEAR_GIVE || m.kind == NEAR_REFUSE) {
             take_answer(&m, from, fd);
         }

@@ -128,7 +128,7 @@ bool hl_place_holds(const struct hl_seg *seg, size_t off, size_t len, int *e)
 }
 
 /* Free bytes on the segment's nodes. */
-static uint64_t unused(const struct hl_seg *seg)
+static uint64_t count_unused(const struct hl_seg *seg)
 {
     uint64_t sum = 0;
     for (int node = 0; node < HL_TOPO_NODES; node++) {
@@ -157,7 +157,7 @@ int hl_place_verify(const struct hl_seg *seg, size_t off, size_t len)
     return hl_err_say(
         HL_ERR_NO_MEM,
         "%zu bytes in %s pages on %s: some pages came to lie elsewhere; %s bytes are free there", len, size,
-        where, hl_bytes_text(unused(seg), there));
+        where, hl_bytes_text(count_unused(seg), there));
 }
 
 int hl_mem_where(const struct hl_piece *piece, uint64_t *bytes, size_t nodes)

@@ -203,7 +203,7 @@ static int look_again(const struct hl_seg *seg, size_t left)
 }
 
 /* Takes pages, base pages in steps of LOOK_BYTES, and counts them. Returns 0 or errno. */
-static int populate(const struct hl_seg *seg, size_t off, size_t len)
+static int populate_pages(const struct hl_seg *seg, size_t off, size_t len)
 {
     size_t step = is_huge_segment(seg) ? len : LOOK_BYTES;
     int e = 0;
@@ -242,13 +242,13 @@ int hl_seg_populate(const struct hl_seg *seg, size_t off, size_t len)
 {
     size_t first = off & ~(seg->page - 1), end = hl_round_up(off + len, seg->page);
     int rc = refuse_too_many(seg, end - first);
-    rc = rc == 0 && populate(seg, first, end - first) != 0 ? HL_ERR_NO_MEM : rc;
+    rc = rc == 0 && populate_pages(seg, first, end - first) != 0 ? HL_ERR_NO_MEM : rc;
     return rc == 0 ? hl_place_verify(seg, off, len) : rc;
 }
 
 /* Reserves a segment's huge pages in its file: a mapping with a reservation makes one, and it stays until the
  * file ends. Returns 0 or errno. */
-static int promise(const struct hl_seg *seg)
+static int promise_pages(const struct hl_seg *seg)
 {
     if (!is_huge_segment(seg)) {
         return 0;
@@ -270,7 +270,7 @@ static int take_turns(const struct hl_seg *seg)
         size_t len = hl_min_size(HL_MEM_SEG_ALIGN, seg->len - off);
         hl_place_turn(seg, off, len, off / HL_MEM_SEG_ALIGN);
         e = off > 0 && off % LOOK_BYTES == 0 ? look_again(seg, seg->len - off) : 0;
-        e = e == 0 ? populate(seg, off, len) : e;
+        e = e == 0 ? populate_pages(seg, off, len) : e;
         hl_sys.madvise(seg->base + off, len, MADV_COLLAPSE);
         hl_place_turned(seg, off, len);
     }
@@ -282,7 +282,7 @@ static int take_turns(const struct hl_seg *seg)
 static int take_pages(const struct hl_seg *seg, enum hl_seg_take take)
 {
     if (take == HL_SEG_LAZY || take == HL_SEG_PROMISE) {
-        return take == HL_SEG_PROMISE ? promise(seg) : 0;
+        return take == HL_SEG_PROMISE ? promise_pages(seg) : 0;
     }
     if (take == HL_SEG_JOIN) {
         hl_sys.madvise(seg->base, seg->len, MADV_HUGEPAGE);
@@ -290,7 +290,7 @@ static int take_pages(const struct hl_seg *seg, enum hl_seg_take take)
     if (take == HL_SEG_JOIN && seg->policy == HL_MEM_INTERLEAVE) {
         return take_turns(seg);
     }
-    int e = populate(seg, 0, seg->len);
+    int e = populate_pages(seg, 0, seg->len);
     if (e == 0 && take == HL_SEG_JOIN) {
         hl_sys.madvise(seg->base, seg->len, MADV_COLLAPSE);
     }
@@ -346,7 +346,7 @@ void hl_seg_join(const struct hl_seg *seg, size_t off, size_t len)
 {
     size_t first = off & ~(HL_MEM_SEG_ALIGN - 1);
     size_t end = hl_min_size(hl_round_up(off + len, HL_MEM_SEG_ALIGN), seg->len);
-    if (populate(seg, first, end - first) == 0) { /* only pages that are there can be joined */
+    if (populate_pages(seg, first, end - first) == 0) { /* only pages that are there can be joined */
         hl_sys.madvise(seg->base + first, end - first, MADV_COLLAPSE);
     }
 }

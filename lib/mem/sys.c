@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-static int seal(int fd, int seals)
+static int seal_file(int fd, int seals)
 {
     return fcntl(fd, F_ADD_SEALS, seals);
 }
@@ -14,7 +14,7 @@ static int seal(int fd, int seals)
 struct hl_sys hl_sys = {
     .memfd_create = memfd_create,
     .ftruncate = ftruncate,
-    .seal = seal,
+    .seal = seal_file,
     .fstatfs = fstatfs,
     .fallocate = fallocate,
     .mmap = mmap,

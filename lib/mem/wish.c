@@ -25,7 +25,7 @@ void hl_mem_wish_of_env(struct hl_mem_wish *out)
 
 /* Parses a key's value as that of the variable that fills `field`; `words` (NULL: none) replace the words of
  * the variable. */
-static int parse(const void *field, const char *key, const char *words, const char *value, void *out)
+static int parse_key(const void *field, const char *key, const char *words, const char *value, void *out)
 {
     struct hl_var row = *hl_conf_var_of(field);
     row.name = key;
@@ -40,16 +40,16 @@ int hl_mem_wish_set(struct hl_mem_wish *wish, const char *key, const char *value
     int word, rc = HL_ERR_INFO_KEY;
     uint64_t bytes;
     if (strcmp(key, "mpich_buf_type") == 0) {
-        rc = parse(&hl_conf.mem_kind, key, "ddr|hbm", value, &word);
+        rc = parse_key(&hl_conf.mem_kind, key, "ddr|hbm", value, &word);
         wish->kind = rc != 0 ? wish->kind : word == 0 ? HL_MEM_DDR : HL_MEM_FAST;
     } else if (strcmp(key, "hotlane_mem_kind") == 0) {
-        rc = parse(&hl_conf.mem_kind, key, NULL, value, &word);
+        rc = parse_key(&hl_conf.mem_kind, key, NULL, value, &word);
         wish->kind = rc != 0 ? wish->kind : kinds[word];
     } else if (strcmp(key, "hotlane_page_size") == 0) {
-        rc = parse(&hl_conf.mem_page, key, NULL, value, &bytes);
+        rc = parse_key(&hl_conf.mem_page, key, NULL, value, &bytes);
         wish->page = rc != 0 ? wish->page : (size_t)bytes;
     } else if (strcmp(key, "hotlane_mem_policy") == 0) {
-        rc = parse(&hl_conf.mem_policy, key, NULL, value, &word);
+        rc = parse_key(&hl_conf.mem_policy, key, NULL, value, &word);
         wish->rule = rc != 0 ? wish->rule : rules[word];
         wish->rule_on_base = rc == 0 || wish->rule_on_base;
     }

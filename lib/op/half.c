@@ -85,7 +85,7 @@ KERNEL(prod, x *y)
 KERNEL(min, y < x ? y : x)
 KERNEL(max, y > x ? y : x)
 
-static float rounded(float f)
+static float round_to_half(float f)
 {
     return hl_half_widen(hl_half_round(f));
 }
@@ -106,8 +106,8 @@ void hl_half_prod_complex(void *inout, const void *in, size_t n)
         memcpy(q, b, sizeof q);
         const float x = hl_half_widen(p[0]), xi = hl_half_widen(p[1]);
         const float y = hl_half_widen(q[0]), yi = hl_half_widen(q[1]);
-        r[0] = hl_half_round(rounded(x * y) - rounded(xi * yi));
-        r[1] = hl_half_round(rounded(x * yi) + rounded(xi * y));
+        r[0] = hl_half_round(round_to_half(x * y) - round_to_half(xi * yi));
+        r[1] = hl_half_round(round_to_half(x * yi) + round_to_half(xi * y));
         memcpy(a, r, sizeof r);
     }
 }

@@ -92,7 +92,7 @@ struct update {
 };
 
 /* side + bytes, or NULL where there is no such buffer. */
-HL_INLINE char *past(const char *side, size_t bytes)
+HL_INLINE char *skip_side(const char *side, size_t bytes)
 {
     return side != NULL ? (char *)(uintptr_t)side + bytes : NULL;
 }
@@ -125,7 +125,7 @@ static void acc_locked(const struct update *how, char *target, const char *origi
     for (size_t done = 0; done < n; done += LOCKED_PIECE) {
         size_t m = hl_min_size(n - done, LOCKED_PIECE), at = done * extent;
         struct hl_near_lock *held = hl_near_lock_take(lock);
-        update_held(how, target + at, past(origin, at), past(fetched, at), m);
+        update_held(how, target + at, skip_side(origin, at), skip_side(fetched, at), m);
         hl_near_lock_leave(held);
     }
 }
@@ -234,14 +234,14 @@ static void compute_row(const struct update *how, char *target, const char *orig
 {
     size_t i = 0;
     for (; grain == 16 && bytes - i >= ROW_PIECE; i += ROW_PIECE) { /* constants: loops of known length */
-        compute_piece(how, target + i, origin + i, past(fetched, i), ROW_PIECE, 16);
+        compute_piece(how, target + i, origin + i, skip_side(fetched, i), ROW_PIECE, 16);
     }
     for (size_t len; i < bytes; i += len) {
         len = hl_min_size(ROW_PIECE, bytes - i);
         if (grain == 16) {
-            compute_piece(how, target + i, origin + i, past(fetched, i), len, 16);
+            compute_piece(how, target + i, origin + i, skip_side(fetched, i), len, 16);
         } else {
-            compute_piece(how, target + i, origin + i, past(fetched, i), len, 8);
+            compute_piece(how, target + i, origin + i, skip_side(fetched, i), len, 8);
         }
     }
 }
@@ -266,11 +266,11 @@ static void acc_row(const struct update *how, char *target, const char *origin, 
     size_t head = -(uintptr_t)target & (grain - 1), row = (bytes - head) & ~(grain - 1), end = head + row;
     acc_words(how, target, origin, fetched, head >> width);
     if (moves) {
-        move_row(how, target + head, past(origin, head), past(fetched, head), row);
+        move_row(how, target + head, skip_side(origin, head), skip_side(fetched, head), row);
     } else {
-        compute_row(how, target + head, origin + head, past(fetched, head), row, grain);
+        compute_row(how, target + head, origin + head, skip_side(fetched, head), row, grain);
     }
-    acc_words(how, target + end, past(origin, end), past(fetched, end), n - (end >> width));
+    acc_words(how, target + end, skip_side(origin, end), skip_side(fetched, end), n - (end >> width));
 }
 
 /* Updates a row under the lock, as long as the window has `rows`; returns how many elements were updated. */
@@ -284,7 +284,8 @@ static size_t acc_held(const struct update *how, char *target, const char *origi
     struct hl_near_lock *held;
     while (done < n && (held = hl_near_rows_take(lock)) != NULL) {
         size_t m = hl_min_size(n - done, ROWS_HELD / size);
-        update_held(how, target + done * size, past(origin, done * size), past(fetched, done * size), m);
+        update_held(how, target + done * size, skip_side(origin, done * size),
+                    skip_side(fetched, done * size), m);
         hl_near_lock_leave(held);
         done += m;
     }
@@ -301,7 +302,7 @@ static void acc_block(const struct update *how, char *target, const char *origin
     size_t done = acc_held(how, target, origin, fetched, n, lock), at = done * hl_op_size(how->basic);
     if (done < n) {
         end_rows(lock);
-        acc_row(how, target + at, past(origin, at), past(fetched, at), n - done);
+        acc_row(how, target + at, skip_side(origin, at), skip_side(fetched, at), n - done);
     }
 }
 

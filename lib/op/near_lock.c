@@ -42,7 +42,7 @@ static struct hl_near_part *named_part(const struct hl_near_lock *l)
     return number == 0 || number > (uint32_t)hl_job.node_size ? NULL : &parts[number - 1];
 }
 
-static uint32_t me(void)
+static uint32_t get_own_holder(void)
 {
     return (uint32_t)hl_job.node_rank + 1;
 }
@@ -52,7 +52,7 @@ static bool try_take(struct hl_near_lock *l)
     uint32_t nobody = 0;
     /* relaxed: only a guess whether the exchange is worth its cost. */
     /* acquire: the last holder's elements are seen; pairs with the release in hl_near_lock_leave. */
-    return hl_a32_load_relaxed(&l->holder) == 0 && hl_a32_cas_acquire(&l->holder, &nobody, me());
+    return hl_a32_load_relaxed(&l->holder) == 0 && hl_a32_cas_acquire(&l->holder, &nobody, get_own_holder());
 }
 
 /* True when the holder's process has ended and this rank has taken the lock over. */
@@ -60,12 +60,12 @@ static bool take_over(struct hl_near_lock *l)
 {
     /* relaxed: the compare-and-swap decides. */
     uint32_t holder = hl_a32_load_relaxed(&l->holder);
-    if (holder == 0 || holder == me() || (int)holder > hl_job.node_size ||
+    if (holder == 0 || holder == get_own_holder() || (int)holder > hl_job.node_size ||
         hl_job_node_lives((int)holder - 1)) {
         return false;
     }
     /* acquire: the elements as earlier holders left them; pairs with the release in hl_near_lock_leave. */
-    bool mine = hl_a32_cas_acquire(&l->holder, &holder, me());
+    bool mine = hl_a32_cas_acquire(&l->holder, &holder, get_own_holder());
     if (mine) {
         hl_log(HL_LOG_WARN, "rank %d died during an accumulate: its last element may be half done",
                hl_job.node_world != NULL ? hl_job.node_world[holder - 1] : (int)holder - 1);
@@ -93,7 +93,7 @@ static void wait_long(struct hl_near_lock *l)
 }
 
 /* Takes this lock, whatever part it names. */
-static struct hl_near_lock *take(struct hl_near_lock *l)
+static struct hl_near_lock *take_near_lock(struct hl_near_lock *l)
 {
     hl_stat_rank_add(HL_STAT_RANK_near_locks, 1);
     for (int spins = 0; spins < SPINS; spins++) {
@@ -109,7 +109,7 @@ static struct hl_near_lock *take(struct hl_near_lock *l)
 struct hl_near_lock *hl_near_lock_take(struct hl_near_lock *l)
 {
     struct hl_near_part *part = named_part(l);
-    return take(part == NULL ? l : &part->lock);
+    return take_near_lock(part == NULL ? l : &part->lock);
 }
 
 void hl_near_lock_leave(struct hl_near_lock *held)
@@ -125,7 +125,7 @@ struct hl_near_lock *hl_near_rows_take(struct hl_near_lock *l)
     if (part == NULL) {
         return NULL;
     }
-    struct hl_near_lock *held = take(&part->lock);
+    struct hl_near_lock *held = take_near_lock(&part->lock);
     /* relaxed, twice: both flags change only under the lock. */
     if (hl_a32_load_relaxed(&l->rows) != 0 && hl_a32_load_relaxed(&part->overlaid) == 0) {
         return held;
@@ -146,7 +146,7 @@ void hl_near_end_rows(struct hl_near_lock *l)
 
 void hl_near_overlay(int node_rank)
 {
-    struct hl_near_lock *held = take(&parts[node_rank].lock);
+    struct hl_near_lock *held = take_near_lock(&parts[node_rank].lock);
     hl_a32_store_relaxed(&parts[node_rank].overlaid, 1); /* relaxed: read under the lock. */
     hl_near_lock_leave(held);
 }

@@ -36,7 +36,7 @@ static int run_free(const struct hl_req_general *user)
     return code;
 }
 
-static int results(struct hl_req *r, MPI_Status *status, bool end)
+static int query_results(struct hl_req *r, MPI_Status *status, bool end)
 {
     struct hl_req_general user = user_of(r);
     MPI_Status told = {.MPI_ERROR = MPI_SUCCESS};
@@ -59,7 +59,7 @@ static int results(struct hl_req *r, MPI_Status *status, bool end)
 
 int hl_req_general_new(const struct hl_req_general *user, struct hl_req **out)
 {
-    static const struct hl_req_more more = {.results = results};
+    static const struct hl_req_more more = {.results = query_results};
     struct hl_req *r = hl_req_new(HL_REQ_GENERAL);
 
     if (r == NULL) {

@@ -87,7 +87,7 @@ bool hl_req_pool_open(void)
 
 /* Moves up to a batch of requests from the pool, else from fresh memory, into a cache. False: there is no
  * memory. */
-static HL_COLD bool refill(struct hl_req_cache *c)
+static HL_COLD bool refill_cache(struct hl_req_cache *c)
 {
     hl_thread_look_at_stack();
     hl_mutex_lock(&lock);
@@ -117,7 +117,7 @@ static HL_COLD bool refill(struct hl_req_cache *c)
     return c->count > 0;
 }
 
-static HL_COLD void spill(struct hl_req_cache *c)
+static HL_COLD void spill_cache(struct hl_req_cache *c)
 {
     hl_mutex_lock(&lock);
     for (unsigned i = 0; i < BATCH; i++) {
@@ -132,7 +132,7 @@ static HL_COLD void spill(struct hl_req_cache *c)
 
 static struct hl_req *take_cached(struct hl_req_cache *c)
 {
-    if (HL_UNLIKELY(c->head == NULL) && !refill(c)) {
+    if (HL_UNLIKELY(c->head == NULL) && !refill_cache(c)) {
         return NULL;
     }
     struct hl_req *r = c->head;
@@ -167,13 +167,13 @@ void hl_req_init(struct hl_req *r, enum hl_req_what what)
 
 static void give_cached(struct hl_req_cache *c, struct hl_req *r)
 {
-    if (HL_UNLIKELY(c->most == 0) && !refill(c)) {
+    if (HL_UNLIKELY(c->most == 0) && !refill_cache(c)) {
         return; /* cannot happen to a thread that holds a request; if it did, one request would leak */
     }
     r->next = c->head;
     c->head = r;
     if (HL_UNLIKELY(++c->count > CACHE_MAX) && c != &shared) {
-        spill(c);
+        spill_cache(c);
     }
 }
 

@@ -207,7 +207,7 @@ void hl_prog_stand_back(unsigned pauses)
     }
 }
 
-static void spin(void)
+static void spin_once(void)
 {
     if (hl_prog_is_inside()) {
         hl_cs_give_way();
@@ -222,7 +222,7 @@ static void spin(void)
 static bool idle_step(unsigned idle, unsigned spins, uint64_t *slept_ns, const struct hl_prog_waits *w)
 {
     if (idle <= spins) {
-        spin();
+        spin_once();
         return false;
     }
     /* Where ranks share a CPU, others take their turns meanwhile: fewer yields, each of which comes with a

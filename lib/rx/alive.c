@@ -133,7 +133,7 @@ static bool is_for_later(int rank)
 
 /* ---- hosts ---- */
 
-static bool see(void *unused, const struct hl_fab_link *link)
+static bool see_link(void *unused, const struct hl_fab_link *link)
 {
     (void)unused;
     return hl_rx_hosts_see(&alive.hosts, link, alive.now_ns);
@@ -210,7 +210,7 @@ static void start_probe(int rank)
 }
 
 /* The host of a rank has answered a probe; `listens`: the rank's endpoint is open. */
-static void answered(struct hl_rx_host *host, int rank, bool listens)
+static void note_answer(struct hl_rx_host *host, int rank, bool listens)
 {
     char name[64];
     host->heard = true;
@@ -224,7 +224,7 @@ static void answered(struct hl_rx_host *host, int rank, bool listens)
 }
 
 /* There is no route to a host. A host that has answered before may come back, so it is only silent. */
-static void unreachable(struct hl_rx_host *host, int error)
+static void note_unreachable(struct hl_rx_host *host, int error)
 {
     char why[128];
     host->asked_ns = alive.now_ns;
@@ -251,11 +251,11 @@ static bool check_probe(struct rank_probe *c)
         return true;
     }
     if (what == HL_FAB_LISTENS || what == HL_FAB_REFUSED) {
-        answered(host, c->rank, what == HL_FAB_LISTENS);
+        note_answer(host, c->rank, what == HL_FAB_LISTENS);
         return true;
     }
     if (what == HL_FAB_UNREACHABLE) {
-        unreachable(host, c->tcp.error);
+        note_unreachable(host, c->tcp.error);
     } else if (what == HL_FAB_IN_VAIN || alive.now_ns - c->since_ns > ANSWER_NS) {
         host->asked_ns = alive.now_ns;
     }
@@ -321,7 +321,7 @@ static void probe_others(void)
 /* ---- ranks that are stopped ---- */
 
 /* Sets *out to whether the rank's host answers. False: nothing tells of its host. */
-static bool answers(int rank, bool *out)
+static bool get_host_answer(int rank, bool *out)
 {
     struct hl_fab_host at;
     if (!hl_rx_alive_host(rank, &at) || !hl_rx_hosts_know(&alive.hosts, &at)) {
@@ -354,7 +354,7 @@ void hl_rx_say_stopped(int rank, uint64_t for_ns, bool host_answers)
 
 void hl_rx_is_silent(int rank, uint64_t for_ns)
 {
-    bool host_answers = false, known = answers(rank, &host_answers);
+    bool host_answers = false, known = get_host_answer(rank, &host_answers);
     hl_rx_say_stopped(rank, for_ns, host_answers);
     if (!known && hl_conf.peer_timeout != 0 && for_ns > (uint64_t)hl_conf.peer_timeout * SECOND_NS) {
         alive.given_up = rank + 1;
@@ -372,7 +372,7 @@ bool hl_rx_gives_up(int rank, uint64_t waited_ns)
         return false;
     }
     hl_rx_is_silent(rank, waited_ns);
-    return !answers(rank, &host_answers);
+    return !get_host_answer(rank, &host_answers);
 }
 
 void hl_rx_has_answered(int rank)
@@ -439,7 +439,7 @@ static void ask_others(void)
             continue;
         }
         hl_rx_question_ask(q, alive.now_ns);
-        if (q->since_ns != 0 && answers(q->rank, &host_answers)) {
+        if (q->since_ns != 0 && get_host_answer(q->rank, &host_answers)) {
             hl_rx_say_stopped(q->rank, alive.now_ns - q->since_ns, host_answers);
         }
     }
@@ -461,7 +461,7 @@ static void look_at_ranks(void)
     uint64_t timeout_s = (uint64_t)hl_conf.peer_timeout;
     unsigned keep_s = timeout_s == 0 ? 0 : (unsigned)(timeout_s / 8 > 1 ? timeout_s / 8 : 1);
     alive.unsure = false;
-    hl_fab_links(keep_s, see, NULL);
+    hl_fab_links(keep_s, see_link, NULL);
     check_probes();
     int died = hl_rx_hosts_judge(&alive.hosts, alive.now_ns, timeout_s * SECOND_NS);
     for (size_t i = 0; i < alive.hosts.count; i++) {
@@ -479,7 +479,7 @@ static void look_at_ranks(void)
         }
     }
     if (died > 0) {
-        hl_fab_links(0, see, NULL); /* shuts down the connections with dead hosts */
+        hl_fab_links(0, see_link, NULL); /* shuts down the connections with dead hosts */
         alive.hosts.n_now = 0;
     }
     if (alive.ends_are_deaths) {

@@ -77,7 +77,7 @@ static int compare_keys(const void *a, const void *b)
 }
 
 /* Marks the hosts whose connections the last look saw and this one did not, and keeps this look's list. */
-static void miss(struct hl_rx_hosts *h)
+static void mark_missed(struct hl_rx_hosts *h)
 {
     size_t at = 0;
     if (h->n_now > 0) {
@@ -119,7 +119,7 @@ int hl_rx_hosts_judge(struct hl_rx_hosts *h, uint64_t now_ns, uint64_t timeout_n
         host->died_ns = now_ns;
         died += host->dead;
     }
-    miss(h);
+    mark_missed(h);
     return died;
 }
 

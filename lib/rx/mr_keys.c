@@ -7,7 +7,7 @@
 
 #define FIRST_ROOM 64
 
-static size_t next(const struct hl_mr_keys *k, size_t i)
+static size_t next_key_place(const struct hl_mr_keys *k, size_t i)
 {
     return (i + 1) & (k->room - 1);
 }
@@ -22,7 +22,7 @@ static size_t place_of(const struct hl_mr_keys *k, uint64_t key)
 {
     size_t i = home_of(k, key);
     while (k->at[i].base != NULL && k->at[i].key != key) {
-        i = next(k, i);
+        i = next_key_place(k, i);
     }
     return i;
 }
@@ -85,7 +85,7 @@ void hl_mr_keys_remove(struct hl_mr_keys *k, uint64_t key)
         return;
     }
     /* An entry behind the hole moves into it when the hole lies between the entry's home and the entry. */
-    for (size_t i = next(k, hole); k->at[i].base != NULL; i = next(k, i)) {
+    for (size_t i = next_key_place(k, hole); k->at[i].base != NULL; i = next_key_place(k, i)) {
         size_t way = (i - home_of(k, k->at[i].key)) & (k->room - 1);
         if (way >= ((i - hole) & (k->room - 1))) {
             k->at[hole] = k->at[i];

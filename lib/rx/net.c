@@ -169,7 +169,8 @@ struct hl_rx_sender *hl_rx_answers_sender(const struct hl_wire_head *head)
 /* ---- messages of lanes ---- */
 
 /* Sends `out` as acknowledgement of all messages that came from the lane. */
-static void acknowledge(struct hl_rx_sender *s, unsigned lane, struct hl_rx_outbound *out, uint32_t count)
+static void acknowledge_lane(struct hl_rx_sender *s, unsigned lane, struct hl_rx_outbound *out,
+                             uint32_t count)
 {
     s->ack_due = false;
     hl_rx_answers_send(
@@ -186,7 +187,7 @@ static void send_due_acks(void)
         if (out != NULL) {
             out->len = sizeof(struct hl_wire_head);
             out->peer = due[i].rank;
-            acknowledge(s, due[i].lane, out, 0);
+            acknowledge_lane(s, due[i].lane, out, 0);
         } else if (s != NULL) {
             s->ack_due = false; /* without memory: the lane's next message, or its ping, asks again */
         }
@@ -286,7 +287,7 @@ static void take_net_message(const uint8_t *bytes, size_t len)
             (struct hl_wire_head){
                 .seq = head->seq, .lane = head->lane, .flags = HL_WIRE_LOST, .len = sizeof *head});
     } else if (a.count > 0) {
-        acknowledge(s, head->lane, out, a.count);
+        acknowledge_lane(s, head->lane, out, a.count);
     } else {
         hl_rx_sends_recycle(out);
         ack_at_end(s, head);
@@ -508,7 +509,7 @@ static int check_name(void)
     return 0;
 }
 
-static int publish(void)
+static int publish_endpoint(void)
 {
     struct hl_mr mr;
     int rc = check_name();
@@ -551,7 +552,7 @@ int hl_rx_net_open(void)
     hl_rx_sends_open(&ep);
     rc = listen_to_all();
     rc = rc == 0 ? hl_mr_open(&ep) : rc;
-    rc = rc == 0 ? publish() : rc;
+    rc = rc == 0 ? publish_endpoint() : rc;
     if (rc != 0) {
         hl_rx_net_close();
         hl_fab_close();

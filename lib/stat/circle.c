@@ -269,7 +269,7 @@ static bool is_new(struct wait_way *w, int rank)
     return true;
 }
 
-static bool search(struct wait_way *w);
+static bool search_waits(struct wait_way *w);
 
 /* Goes on from the wait of the last rank on the path. A wait that any of several ranks can end is part
  * of no circle. */
@@ -282,7 +282,7 @@ static bool follow_wait(struct wait_way *w)
         }
         if (is_new(w, t->ranks[i])) {
             w->ranks[w->n++] = t->ranks[i];
-            if (search(w)) {
+            if (search_waits(w)) {
                 return true;
             }
             w->n--;
@@ -291,7 +291,7 @@ static bool follow_wait(struct wait_way *w)
     return false;
 }
 
-static bool search(struct wait_way *w)
+static bool search_waits(struct wait_way *w)
 {
     int at = w->n - 1;
     for (int i = 0; i < POSTS; i++) {

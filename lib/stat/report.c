@@ -133,7 +133,7 @@ int hl_stat_open(void)
 }
 
 /* Writes the text by one call, so that lines of several jobs in one file do not mix. */
-static void put(const char *text, size_t len)
+static void write_report(const char *text, size_t len)
 {
     int fd = path != NULL ? open_file() : STDERR_FILENO;
 
@@ -165,7 +165,7 @@ static void print_json(const uint64_t *all, const bool *here, int ranks, int kno
     }
     fprintf(f, "}}\n");
     if (fclose(f) == 0) {
-        put(text, len);
+        write_report(text, len);
     }
     free(text);
 }

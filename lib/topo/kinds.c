@@ -23,12 +23,12 @@ struct machine {
     hwloc_obj_t ordinary[HL_TOPO_NODES]; /* the lowest-numbered node of the same CPUs */
 };
 
-static hl_topo_set bit(int node)
+static hl_topo_set node_bit(int node)
 {
     return (hl_topo_set)1 << node;
 }
 
-static uint64_t bandwidth(hwloc_topology_t t, hwloc_obj_t n)
+static uint64_t read_bandwidth(hwloc_topology_t t, hwloc_obj_t n)
 {
     struct hwloc_location from = {.type = HWLOC_LOCATION_TYPE_CPUSET, .location.cpuset = n->cpuset};
     hwloc_uint64_t mibps = 0;
@@ -44,11 +44,11 @@ static void gather_kinds(hwloc_topology_t t, struct machine *m, struct hl_topo *
             continue;
         }
         m->node[n->os_index] = n;
-        out->all |= bit((int)n->os_index);
+        out->all |= node_bit((int)n->os_index);
         out->bytes[n->os_index] = n->attr->numanode.local_memory;
-        out->told |= bandwidth(t, n) != 0;
+        out->told |= read_bandwidth(t, n) != 0;
         if (hwloc_bitmap_isset(hwloc_topology_get_allowed_nodeset(t), n->os_index)) {
-            out->allowed |= bit((int)n->os_index);
+            out->allowed |= node_bit((int)n->os_index);
         }
     }
     for (int i = 0; i < HL_TOPO_NODES; i++) {
@@ -76,7 +76,7 @@ static bool twice_as_fast(const struct machine *m, int i)
     if (m->ordinary[i] == m->node[i] || hwloc_bitmap_iszero(m->node[i]->cpuset)) {
         return false;
     }
-    uint64_t mine = bandwidth(m->t, m->node[i]), base = bandwidth(m->t, m->ordinary[i]);
+    uint64_t mine = read_bandwidth(m->t, m->node[i]), base = read_bandwidth(m->t, m->ordinary[i]);
     return base != 0 && mine >= 2 * base;
 }
 
@@ -98,7 +98,7 @@ static hl_topo_set knights_fast(const struct machine *m)
         nodes += m->node[i] != NULL;
         if (m->node[i] != NULL && !never_fast(m->node[i]) &&
             (hwloc_bitmap_iszero(m->node[i]->cpuset) || m->ordinary[i] != m->node[i])) {
-            bare |= bit(i);
+            bare |= node_bit(i);
         }
     }
     return 2 * __builtin_popcountll(bare) == nodes ? bare : 0;
@@ -115,14 +115,14 @@ static void find_fast(const struct machine *m, struct hl_topo *out)
                           : twice_as_fast(m, i) ? "bandwidth at least twice the ordinary node's"
                                                 : NULL;
         if (why != NULL) {
-            out->fast |= bit(i);
+            out->fast |= node_bit(i);
             out->why[i] = why;
         }
     }
     if (out->fast == 0 && is_knights(m->t)) {
         out->fast = knights_fast(m);
         for (int i = 0; i < HL_TOPO_NODES; i++) {
-            out->why[i] = (out->fast & bit(i)) != 0 ? "node without CPUs of a Knights processor" : NULL;
+            out->why[i] = (out->fast & node_bit(i)) != 0 ? "node without CPUs of a Knights processor" : NULL;
         }
     }
 }
@@ -140,7 +140,7 @@ static int override_fast(const char *fastmem, struct hl_topo *out)
     }
     out->fast = set;
     for (int i = 0; i < HL_TOPO_NODES; i++) {
-        out->why[i] = (set & bit(i)) != 0 ? "HOTLANE_FASTMEM_NODES" : NULL;
+        out->why[i] = (set & node_bit(i)) != 0 ? "HOTLANE_FASTMEM_NODES" : NULL;
     }
     return 0;
 }
@@ -160,7 +160,7 @@ static int cpu_home_node(const struct machine *m, hl_topo_set fast, unsigned cpu
             continue;
         }
         int more = best < 0 ? -1 : cpus_of(m->node[i]) - cpus_of(m->node[best]);
-        if (more < 0 || (more == 0 && (fast & bit(best)) != 0 && (fast & bit(i)) == 0)) {
+        if (more < 0 || (more == 0 && (fast & node_bit(best)) != 0 && (fast & node_bit(i)) == 0)) {
             best = i;
         }
     }
@@ -174,7 +174,7 @@ static hl_topo_set find_homes(const struct machine *m, struct hl_topo *out)
     for (hwloc_obj_t pu = NULL; (pu = hwloc_get_next_obj_by_type(m->t, HWLOC_OBJ_PU, pu)) != NULL;) {
         out->cpus++;
         int home = cpu_home_node(m, out->fast, pu->os_index);
-        homes |= home >= 0 ? bit(home) : 0;
+        homes |= home >= 0 ? node_bit(home) : 0;
         if (pu->os_index < HL_TOPO_CPUS) {
             out->home[pu->os_index] = (int8_t)home;
         }
@@ -187,14 +187,14 @@ static void find_ddr(const struct machine *m, hl_topo_set homes, struct hl_topo 
 {
     hl_topo_set rest = out->all & ~out->fast;
     for (int i = 0; i < HL_TOPO_NODES; i++) {
-        if ((rest & homes & bit(i)) != 0 && !never_fast(m->node[i])) {
-            out->ddr |= bit(i);
+        if ((rest & homes & node_bit(i)) != 0 && !never_fast(m->node[i])) {
+            out->ddr |= node_bit(i);
             out->why[i] = "ordinary memory of its CPUs";
-        } else if ((rest & bit(i)) != 0 && never_fast(m->node[i])) {
+        } else if ((rest & node_bit(i)) != 0 && never_fast(m->node[i])) {
             out->why[i] = "named by hwloc";
-        } else if ((rest & bit(i)) != 0) {
-            bool told = bandwidth(m->t, m->node[i]) != 0;
-            out->unknown |= told ? 0 : bit(i);
+        } else if ((rest & node_bit(i)) != 0) {
+            bool told = read_bandwidth(m->t, m->node[i]) != 0;
+            out->unknown |= told ? 0 : node_bit(i);
             out->why[i] = told ? "no CPUs of its own, bandwidth below twice the ordinary node's"
                                : "no CPUs of its own, nothing tells its speed";
         }
@@ -206,7 +206,7 @@ static void find_ddr(const struct machine *m, hl_topo_set homes, struct hl_topo 
 
 /* Twice the kernel's distance (0 without a matrix), plus 1 unless the node is the CPU's own: an own node then
  * comes before an equally far one. */
-static uint16_t way(const struct hwloc_distances_s *d, hwloc_obj_t home, hwloc_obj_t to)
+static uint16_t measure_distance(const struct hwloc_distances_s *d, hwloc_obj_t home, hwloc_obj_t to)
 {
     hwloc_uint64_t there = 0, back;
     if (d != NULL && hwloc_distances_obj_pair_values((struct hwloc_distances_s *)(uintptr_t)d, home, to,
@@ -227,8 +227,9 @@ static void find_ways(const struct machine *m, hl_topo_set homes, struct hl_topo
         d = NULL;
     }
     for (int home = 0; home < HL_TOPO_NODES; home++) {
-        for (int i = 0; i < HL_TOPO_NODES && (homes & bit(home)) != 0; i++) {
-            out->far[home][i] = m->node[i] != NULL ? way(d, m->node[home], m->node[i]) : UINT16_MAX;
+        for (int i = 0; i < HL_TOPO_NODES && (homes & node_bit(home)) != 0; i++) {
+            out->far[home][i] =
+                m->node[i] != NULL ? measure_distance(d, m->node[home], m->node[i]) : UINT16_MAX;
         }
     }
     if (d != NULL) {

@@ -45,7 +45,7 @@ static void set_rows(struct hl_type_cursor *c, const struct hl_loop *l, char *ba
     c->row_stride = stride;
 }
 
-static struct hl_walk_frame *push(struct hl_type_cursor *c, const struct hl_loop *l, char *base)
+static struct hl_walk_frame *push_frame(struct hl_type_cursor *c, const struct hl_loop *l, char *base)
 {
     struct hl_walk_frame *f = &c->frames[c->depth++];
 
@@ -84,7 +84,7 @@ static void step_vec(struct hl_type_cursor *c, struct hl_walk_frame *f)
         set_rows(c, child, hl_type_at(f->base, i * l->stride), l->stride, l->n - i);
     } else {
         f->i++;
-        push(c, child, hl_type_at(f->base, i * l->stride));
+        push_frame(c, child, hl_type_at(f->base, i * l->stride));
     }
 }
 
@@ -141,7 +141,7 @@ static void step_idx(struct hl_type_cursor *c, struct hl_walk_frame *f)
         set_run(c, hl_type_at(at, child->off), flat, l->stride, left);
         left = 1;
     } else {
-        push(c, child, at);
+        push_frame(c, child, at);
     }
     f->j++;
     if (left == 1) {
@@ -169,7 +169,7 @@ static void step_cursor(struct hl_type_cursor *c)
         c->depth--;
     } else {
         int64_t i = f->i++;
-        push(c, l->children[i], hl_type_at(f->base, l->disp[i]));
+        push_frame(c, l->children[i], hl_type_at(f->base, l->disp[i]));
     }
 }
 
@@ -191,7 +191,7 @@ static bool walk_on(struct hl_type_cursor *c)
             set_rows(c, c->root, c->next, c->extent, c->count);
             c->count = 0;
         } else {
-            push(c, c->root, c->next);
+            push_frame(c, c->root, c->next);
             c->next = hl_type_at(c->next, c->extent);
             c->count--;
         }
@@ -235,21 +235,21 @@ static void enter_child(struct hl_type_cursor *c, struct hl_walk_frame *f)
     const struct hl_loop *l = f->loop;
 
     if (l->kind == HL_LOOP_VEC) {
-        push(c, l->child, hl_type_at(f->base, f->i++ * l->stride));
+        push_frame(c, l->child, hl_type_at(f->base, f->i++ * l->stride));
     } else if (l->kind == HL_LOOP_STRUCT) {
         int64_t i = f->i++;
-        push(c, l->children[i], hl_type_at(f->base, l->disp[i]));
+        push_frame(c, l->children[i], hl_type_at(f->base, l->disp[i]));
     } else {
         char *at = hl_type_at(f->base, l->disp[f->i] + f->j++ * l->stride);
         if (f->j == l->len[f->i]) {
             f->i++;
             f->j = 0;
         }
-        push(c, l->child, at);
+        push_frame(c, l->child, at);
     }
 }
 
-static void seek(struct hl_type_cursor *c, int64_t at)
+static void seek_cursor(struct hl_type_cursor *c, int64_t at)
 {
     c->next = hl_type_at(c->next, at / c->root->size * c->extent);
     c->count -= at / c->root->size;
@@ -257,7 +257,7 @@ static void seek(struct hl_type_cursor *c, int64_t at)
     if (at == 0) {
         return;
     }
-    push(c, c->root, c->next);
+    push_frame(c, c->root, c->next);
     c->next = hl_type_at(c->next, c->extent);
     c->count--;
     while (at > 0) {
@@ -305,7 +305,7 @@ int hl_type_cursor_init(struct hl_type_cursor *c, enum hl_walk walk, const struc
         }
     }
     if (offset > 0 && c->count > 0) {
-        seek(c, offset);
+        seek_cursor(c, offset);
     }
     return 0;
 }

@@ -86,7 +86,7 @@ static struct form second_form(const struct hl_loop *l)
 }
 
 /* Copies between native and big-endian order. */
-static void swap(char *to, const char *from, int n)
+static void swap_bytes(char *to, const char *from, int n)
 {
     for (int i = 0; i < n; i++) {
         to[i] = from[__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? n - 1 - i : i];
@@ -104,13 +104,13 @@ static bool number_out(struct form f, const char *here, char *there)
 
     switch ((enum how)f.how) {
     case SWAP:
-        swap(there, here, f.here);
+        swap_bytes(there, here, f.here);
         return true;
     case SIGNED_4:
     case UNSIGNED_4:
         memcpy(&wide, here, sizeof wide);
         low = (int32_t)wide;
-        swap(there, (const char *)&low, 4);
+        swap_bytes(there, (const char *)&low, 4);
         return f.how == SIGNED_4 ? wide == low : wide == (int64_t)(uint32_t)low;
     case UNSIGNED_2:
         memcpy(&wchar, here, sizeof wchar);
@@ -120,7 +120,7 @@ static bool number_out(struct form f, const char *here, char *there)
     case QUAD:
         memcpy(&real, here, sizeof real);
         q = real;
-        swap(there, (const char *)&q, sizeof q);
+        swap_bytes(there, (const char *)&q, sizeof q);
         return true;
     }
     return true;
@@ -136,11 +136,11 @@ static void number_in(struct form f, char *here, const char *there)
 
     switch ((enum how)f.how) {
     case SWAP:
-        swap(here, there, f.here);
+        swap_bytes(here, there, f.here);
         break;
     case SIGNED_4:
     case UNSIGNED_4:
-        swap((char *)&low, there, 4);
+        swap_bytes((char *)&low, there, 4);
         wide = f.how == SIGNED_4 ? low : (int64_t)(uint32_t)low;
         memcpy(here, &wide, sizeof wide);
         break;
@@ -149,7 +149,7 @@ static void number_in(struct form f, char *here, const char *there)
         memcpy(here, &wchar, sizeof wchar);
         break;
     case QUAD:
-        swap((char *)&q, there, sizeof q);
+        swap_bytes((char *)&q, there, sizeof q);
         real = (long double)q;
         memcpy(here, &real, sizeof real);
         break;
@@ -203,7 +203,7 @@ static void convert_leaf(struct conversion *c, const struct hl_loop *l, char *he
 }
 
 /* Converts all leaves of the exact tree, in the order of packing. */
-static void visit(struct conversion *c, const struct hl_loop *l, char *here)
+static void convert_leaves(struct conversion *c, const struct hl_loop *l, char *here)
 {
     here += l->off;
     switch ((enum hl_loop_kind)l->kind) {
@@ -213,19 +213,19 @@ static void visit(struct conversion *c, const struct hl_loop *l, char *here)
         break;
     case HL_LOOP_VEC:
         for (int64_t i = 0; i < l->n; i++) {
-            visit(c, l->child, here + i * l->stride);
+            convert_leaves(c, l->child, here + i * l->stride);
         }
         break;
     case HL_LOOP_IDX:
         for (int64_t i = 0; i < l->n; i++) {
             for (int64_t j = 0; j < l->len[i]; j++) {
-                visit(c, l->child, here + l->disp[i] + j * l->stride);
+                convert_leaves(c, l->child, here + l->disp[i] + j * l->stride);
             }
         }
         break;
     case HL_LOOP_STRUCT:
         for (int64_t i = 0; i < l->n; i++) {
-            visit(c, l->children[i], here + l->disp[i]);
+            convert_leaves(c, l->children[i], here + l->disp[i]);
         }
         break;
     }
@@ -272,7 +272,7 @@ int hl_type_external(const struct hl_type *t, int64_t count, void *buf, void *ex
     struct conversion c = {.pack = pack, .fits = true, .there = external, .left = INT64_MAX};
 
     for (int64_t i = 0; i < count; i++) {
-        visit(&c, t->root, (char *)buf + i * hl_type_extent(t));
+        convert_leaves(&c, t->root, (char *)buf + i * hl_type_extent(t));
     }
     return c.fits ? 0
                   : hl_err_say(
@@ -284,6 +284,6 @@ int64_t hl_type_external_part(const struct hl_type *t, void *buf, const void *ex
 {
     struct conversion c = {.there = (char *)(uintptr_t)external, .left = bytes};
 
-    visit(&c, t->root, buf);
+    convert_leaves(&c, t->root, buf);
     return c.done;
 }

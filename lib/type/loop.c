@@ -64,7 +64,7 @@ static struct hl_loop *make_block(int64_t bytes, int64_t elements, enum hl_basic
 }
 
 /* True if this reference is the only one: then the node may be changed. */
-static bool sole(struct hl_loop *l)
+static bool is_sole_ref(struct hl_loop *l)
 {
     /* relaxed: with one reference no other thread can reach the node. */
     return !l->fixed && hl_a32_load_relaxed(&l->refs) == 1;
@@ -75,7 +75,7 @@ struct hl_loop *hl_loop_shift(struct hl_loop *l, int64_t by)
     if (l == NULL || by == 0) {
         return l;
     }
-    if (sole(l)) {
+    if (is_sole_ref(l)) {
         l->off += by;
         return l;
     }
@@ -244,14 +244,14 @@ struct hl_loop *hl_loop_idx(int64_t n, const int64_t *disp, const int64_t *len, 
 }
 
 /* True if block b at bd can be appended to block a at ad. */
-static bool joins(const struct hl_loop *a, int64_t ad, const struct hl_loop *b, int64_t bd, bool merge)
+static bool can_join(const struct hl_loop *a, int64_t ad, const struct hl_loop *b, int64_t bd, bool merge)
 {
     return a->kind == HL_LOOP_BLOCK && b->kind == HL_LOOP_BLOCK &&
            (merge || (a->basic == b->basic && a->narrow == b->narrow)) &&
            ad + a->off + a->size == bd + b->off;
 }
 
-static struct hl_loop *joined(struct hl_loop *a, struct hl_loop *b)
+static struct hl_loop *join_blocks(struct hl_loop *a, struct hl_loop *b)
 {
     enum hl_basic basic = a->basic == b->basic ? (enum hl_basic)a->basic : HL_BASIC_MIXED;
     struct hl_loop *l =
@@ -293,8 +293,8 @@ static int64_t join_children(struct hl_loop *l, const int64_t *disp, struct hl_l
         if (c == NULL || c->size == 0) {
             bad = bad || c == NULL;
             hl_loop_unref(c);
-        } else if (rows > 0 && joins(l->children[rows - 1], l->disp[rows - 1], c, disp[i], merge)) {
-            l->children[rows - 1] = joined(l->children[rows - 1], c);
+        } else if (rows > 0 && can_join(l->children[rows - 1], l->disp[rows - 1], c, disp[i], merge)) {
+            l->children[rows - 1] = join_blocks(l->children[rows - 1], c);
             if (l->children[rows - 1] == NULL) {
                 bad = true;
                 rows--;

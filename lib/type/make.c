@@ -17,7 +17,7 @@ struct bounds {
     uint32_t align;
 };
 
-static int64_t mul(int64_t a, int64_t b, struct bounds *w)
+static int64_t mul_bounded(int64_t a, int64_t b, struct bounds *w)
 {
     int64_t r = 0;
 
@@ -33,7 +33,7 @@ static int64_t add_bounded(int64_t a, int64_t b, struct bounds *w)
     return r;
 }
 
-static void widen(int64_t lo, int64_t hi, int64_t *lb, int64_t *ub, bool first)
+static void widen_bounds(int64_t lo, int64_t hi, int64_t *lb, int64_t *ub, bool first)
 {
     *lb = first || lo < *lb ? lo : *lb;
     *ub = first || hi > *ub ? hi : *ub;
@@ -53,9 +53,9 @@ static void bounds_add(struct bounds *w, const struct hl_type *t, int64_t times,
     }
     int64_t lb = add_bounded(lo, t->lb, w), ub = add_bounded(hi, t->ub, w);
 
-    w->size = add_bounded(w->size, mul(times, t->size, w), w);
+    w->size = add_bounded(w->size, mul_bounded(times, t->size, w), w);
     w->align = t->align > w->align ? t->align : w->align;
-    widen(lb, ub, &w->lb, &w->ub, !w->any);
+    widen_bounds(lb, ub, &w->lb, &w->ub, !w->any);
     w->any = true;
     if (t->explicit_lb) {
         w->marked_lb = !w->has_lb || lb < w->marked_lb ? lb : w->marked_lb;
@@ -66,16 +66,16 @@ static void bounds_add(struct bounds *w, const struct hl_type *t, int64_t times,
         w->has_ub = true;
     }
     if (t->size > 0) {
-        widen(add_bounded(lo, t->true_lb, w), add_bounded(hi, t->true_ub, w), &w->true_lb, &w->true_ub,
-              !w->any_data);
+        widen_bounds(add_bounded(lo, t->true_lb, w), add_bounded(hi, t->true_ub, w), &w->true_lb, &w->true_ub,
+                     !w->any_data);
         w->any_data = true;
     }
 }
 
 /* Finds where the lowest and the highest of `n` copies are that lie `apart` bytes from each other. */
-static void reach(int64_t n, int64_t apart, struct bounds *w, int64_t *lo, int64_t *hi)
+static void find_reach(int64_t n, int64_t apart, struct bounds *w, int64_t *lo, int64_t *hi)
 {
-    int64_t last = n > 1 ? mul(n - 1, apart, w) : 0;
+    int64_t last = n > 1 ? mul_bounded(n - 1, apart, w) : 0;
 
     *lo = last < 0 ? last : 0;
     *hi = last > 0 ? last : 0;
@@ -88,7 +88,7 @@ static int too_large(void)
 
 /* Do its size, bounds, extent and true extent fit 63 bits? Asked before loops are made, whose distances fit
  * then. */
-static bool fits(const struct bounds *w)
+static bool bounds_fit(const struct bounds *w)
 {
     int64_t lb = w->has_lb ? w->marked_lb : w->lb, ub = w->has_ub ? w->marked_ub : w->ub, extent;
     return !w->overflow && !__builtin_sub_overflow(ub, lb, &extent) &&
@@ -135,9 +135,9 @@ int hl_type_make_contiguous(int64_t count, const struct hl_type *old, struct hl_
     if (count < 0) {
         return hl_err_say(HL_ERR_COUNT, "count %lld is negative", (long long)count);
     }
-    reach(count, hl_type_extent(old), &w, &lo, &hi);
+    find_reach(count, hl_type_extent(old), &w, &lo, &hi);
     bounds_add(&w, old, count, lo, hi);
-    if (!fits(&w)) {
+    if (!bounds_fit(&w)) {
         return too_large();
     }
     return finish_loops(&w, hl_loop_vec(count, hl_type_extent(old), hl_loop_ref(old->root)), made);
@@ -158,12 +158,12 @@ int hl_type_make_vector(int64_t count, int64_t blocklen, int64_t stride, bool in
     if (count < 2 || blocklen == 0) {
         stride = 0; /* it is not used */
     }
-    stride = in_bytes ? stride : mul(stride, extent, &w);
-    reach(blocklen, extent, &w, &block_lo, &block_hi);
-    reach(count, stride, &w, &lo, &hi);
-    bounds_add(&w, old, count > 0 ? mul(count, blocklen, &w) : 0, add_bounded(lo, block_lo, &w),
+    stride = in_bytes ? stride : mul_bounded(stride, extent, &w);
+    find_reach(blocklen, extent, &w, &block_lo, &block_hi);
+    find_reach(count, stride, &w, &lo, &hi);
+    bounds_add(&w, old, count > 0 ? mul_bounded(count, blocklen, &w) : 0, add_bounded(lo, block_lo, &w),
                add_bounded(hi, block_hi, &w));
-    if (!fits(&w)) {
+    if (!bounds_fit(&w)) {
         return too_large();
     }
     struct hl_loop *block = hl_loop_vec(blocklen, extent, hl_loop_ref(old->root));
@@ -189,11 +189,11 @@ static int bounds_add_rows(struct bounds *w, const struct type_rows *r)
                               (long long)i);
         }
         if (n > 0) {
-            reach(n, hl_type_extent(t), w, &lo, &hi);
+            find_reach(n, hl_type_extent(t), w, &lo, &hi);
             bounds_add(w, t, n, add_bounded(r->disp[i], lo, w), add_bounded(r->disp[i], hi, w));
         }
     }
-    return fits(w) ? 0 : too_large();
+    return bounds_fit(w) ? 0 : too_large();
 }
 
 int hl_type_make_indexed(int64_t count, const int64_t *lens, int64_t blocklen, const int64_t *displs,
@@ -211,7 +211,7 @@ int hl_type_make_indexed(int64_t count, const int64_t *lens, int64_t blocklen, c
     for (int64_t i = 0; i < count; i++) {
         /* the displacement of an empty block may be anything */
         int64_t at = (lens != NULL ? lens[i] : blocklen) == 0 ? 0 : displs[i];
-        disp[i] = in_bytes ? at : mul(at, hl_type_extent(old), &w);
+        disp[i] = in_bytes ? at : mul_bounded(at, hl_type_extent(old), &w);
     }
     struct type_rows rows = {.count = count, .blocklen = blocklen, .lens = lens, .disp = disp, .old = old};
     int err = bounds_add_rows(&w, &rows);
@@ -237,7 +237,7 @@ static int round_extent(struct bounds *w)
     if (!w->has_ub && over != 0) {
         w->ub = add_bounded(w->ub, w->align - over, w);
     }
-    return fits(w) ? 0 : too_large();
+    return bounds_fit(w) ? 0 : too_large();
 }
 
 int hl_type_make_struct(int64_t count, const int64_t *lens, const int64_t *displs,
@@ -277,7 +277,7 @@ int hl_type_make_resized(const struct hl_type *old, int64_t lb, int64_t extent, 
 
     w.marked_lb = lb;
     w.marked_ub = add_bounded(lb, extent, &w);
-    if (!fits(&w)) {
+    if (!bounds_fit(&w)) {
         return too_large();
     }
     return finish_loops(&w, hl_loop_ref(old->root), made);
@@ -313,13 +313,13 @@ int hl_type_make_subarray(const struct hl_subarray *a, const struct hl_type *old
     }
     for (int k = 0; k < a->ndims; k++) { /* from the fastest dimension to the slowest */
         int d = a->order == MPI_ORDER_C ? a->ndims - 1 - k : k;
-        lo = add_bounded(lo, mul(a->starts[d], whole, &w), &w);
-        hi = add_bounded(hi, mul(a->starts[d] + a->subsizes[d] - 1, whole, &w), &w);
-        times = mul(times, a->subsizes[d], &w);
-        whole = mul(whole, a->sizes[d], &w);
+        lo = add_bounded(lo, mul_bounded(a->starts[d], whole, &w), &w);
+        hi = add_bounded(hi, mul_bounded(a->starts[d] + a->subsizes[d] - 1, whole, &w), &w);
+        times = mul_bounded(times, a->subsizes[d], &w);
+        whole = mul_bounded(whole, a->sizes[d], &w);
     }
     bounds_add(&w, old, times, lo < hi ? lo : hi, lo < hi ? hi : lo);
-    if (!fits(&w)) {
+    if (!bounds_fit(&w)) {
         return too_large();
     }
     w.has_lb = w.has_ub = true;

@@ -30,7 +30,7 @@ static bool give_back_type(struct hl_type *t)
 }
 
 /* Destroys the type, and puts the types it was made of on the list *dead if it was their last user. */
-static void destroy(struct hl_type *t, struct hl_type **dead)
+static void destroy_type(struct hl_type *t, struct hl_type **dead)
 {
     for (int i = 0; t->args != NULL && i < t->args->n_types; i++) {
         struct hl_type *old = t->args->types[i];
@@ -53,7 +53,7 @@ void hl_type_unref(struct hl_type *t)
     while (dead != NULL) { /* no recursion: the chain of types made of each other may be long */
         t = dead;
         dead = t->dead;
-        destroy(t, &dead);
+        destroy_type(t, &dead);
     }
 }
 

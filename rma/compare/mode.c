@@ -23,7 +23,7 @@ static HL_ALIGNED_LINE hl_a64 tail; /* atomic: tickets drawn */
 static HL_ALIGNED_LINE hl_a64 head; /* atomic: jobs performed; written by the driver */
 static HL_ALIGNED_LINE struct hl_flag driver;
 
-static int perform(const struct hl_mode_job *job)
+static int perform_job(const struct hl_mode_job *job)
 {
     switch (job->kind) {
     case HL_JOB_ACC:
@@ -84,7 +84,7 @@ static bool is_ready(void)
 }
 
 /* Performs what is in the queue unless another thread does so. */
-static void drive(void)
+static void drive_queue(void)
 {
     do {
         if (!hl_flag_try(&driver)) {
@@ -93,7 +93,7 @@ static void drive(void)
         while (is_ready()) {
             uint64_t at = hl_a64_load_relaxed(&head); /* relaxed: only the driver writes it */
             struct hl_mode_job *job = &slots[at % JOBS].job;
-            settle_job(job, perform(job));
+            settle_job(job, perform_job(job));
             set_stamp(at, at + JOBS);
             /* release: what the jobs did; pairs with the acquire in is_performed. */
             hl_a64_store_release(&head, at + 1);
@@ -110,7 +110,7 @@ static bool has_room(void *arg)
     if (stamp_of(*ticket) == *ticket) {
         return true;
     }
-    drive();
+    drive_queue();
     return false;
 }
 
@@ -131,9 +131,9 @@ static int put_in(const struct hl_mode_job *job)
     hl_prog_wait(has_room, &ticket);
     slots[ticket % JOBS].job = *job;
     set_stamp(ticket, ticket + 1);
-    /* full: the job is published before the try to drive; pairs with the fence in drive. */
+    /* full: the job is published before the try to drive; pairs with the fence in drive_queue. */
     hl_fence_full();
-    drive();
+    drive_queue();
     return 0;
 }
 
@@ -145,7 +145,7 @@ int hl_mode_issue(const struct hl_mode_job *job)
     struct hl_win *w = job->a.m.win;
     hl_win_enter(w);
     hl_cs_in(HL_CS_window, &w->section);
-    int rc = perform(job);
+    int rc = perform_job(job);
     hl_cs_out(HL_CS_window, &w->section);
     hl_win_leave(w);
     return rc;
@@ -154,11 +154,11 @@ int hl_mode_issue(const struct hl_mode_job *job)
 static bool is_performed(void *arg)
 {
     const uint64_t *until = arg;
-    /* acquire: what the jobs did; pairs with the release in drive. */
+    /* acquire: what the jobs did; pairs with the release in drive_queue. */
     if (hl_a64_load_acquire(&head) >= *until) {
         return true;
     }
-    drive();
+    drive_queue();
     return hl_a64_load_acquire(&head) >= *until;
 }
 

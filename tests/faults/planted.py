@@ -78,11 +78,11 @@ static void acc_by_cpu(const struct update *how, const struct cpu_places *at, co
         "lib/op/near_acc.c",
         """\
         struct hl_near_lock *held = hl_near_lock_take(lock);
-        update_held(how, target + at, past(origin, at), past(fetched, at), m);
+        update_held(how, target + at, skip_side(origin, at), skip_side(fetched, at), m);
         hl_near_lock_leave(held);
 """, """\
         struct hl_near_lock *held = HL_FAULT(lock_skipped) ? NULL : hl_near_lock_take(lock);
-        update_held(how, target + at, past(origin, at), past(fetched, at), m);
+        update_held(how, target + at, skip_side(origin, at), skip_side(fetched, at), m);
         if (!HL_FAULT(lock_skipped)) {
             hl_near_lock_leave(held);
         }

@@ -45,7 +45,7 @@ ALLOWANCES = {
 }
 # What may take more, and why.
 WIDER = {
-    "drive": (512, "HOTLANE_RMA_MODE=enqueue: whoever waits performs operations of other threads"),
+    "drive_queue": (512, "HOTLANE_RMA_MODE=enqueue: whoever waits performs operations of other threads"),
     **{f"PMPIX_{w}_section": (1152, "a section's dimensions; past 8 KiB only where the calls of other threads are performed, too")
        for w in ("Put", "Get", "Accumulate")},
 }
@@ -53,9 +53,9 @@ WIDER = {
 TURNS = {
     "loop.c:hl_loop_unref": (8, "a level for each structure within a structure"),
     "loop.c:hl_loop_merged": (8, "a level for each datatype within another"),
-    "external.c:visit": (8, "the same"),
+    "external.c:convert_leaves": (8, "the same"),
     "external.c:bytes_of": (8, "the same"),
-    "scale.c:scale": (4, "the same, for files of another representation"),
+    "scale.c:scale_type": (4, "the same, for files of another representation"),
     "blocks.c:free_tree": (20, "a level of a balanced tree"),
     "balance.c:split_divisors": (20, "halves"),
     "order.c:span_blocks": (8, "a level for each datatype within another"),

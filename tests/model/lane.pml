@@ -281,7 +281,7 @@ inline slot_close(l, s, closed)
     fi
 }
 
-/* C: acknowledged (lib/lane/ack.c) -- cumulative: this message and all earlier ones of its way */
+/* C: close_acknowledged (lib/lane/ack.c) -- cumulative: this message and all earlier ones of its way */
 inline acknowledged(l, s)
 {
     j = 0;
@@ -308,7 +308,7 @@ inline acknowledged(l, s)
     fi
 }
 
-/* C: hl_lane_progress (lib/lane/poll.c), completed (lib/lane/poll.c) -- one of what may have ended, any */
+/* C: hl_lane_progress (lib/lane/poll.c), close_completed (lib/lane/poll.c) -- one of what may have ended, any */
 inline lane_progress(l)
 {
     if
@@ -437,7 +437,7 @@ inline take_slot_or_leave(l)
 
 #define MAY_LOOK (FREE(0) || FREE(1) || WANTABLE(0) || WANTABLE(1))
 
-/* C: pursue (lib/lane/issue.c), found_taken (lib/lane/issue.c) -- any lane that looks free, or a place in the queue
+/* C: is_issue_over (lib/lane/issue.c), found_taken (lib/lane/issue.c) -- any lane that looks free, or a place in the queue
  * of any that is taken */
 inline look_for_lane()
 {
@@ -511,7 +511,7 @@ inline end_issue()
     phase[me] = CALL
 }
 
-/* C: issue (lib/lane/post.c) */
+/* C: issue_op (lib/lane/post.c) */
 inline leave()
 {
     lease_leave(lane[me]);
@@ -560,7 +560,7 @@ inline begin_flush()
     }
 }
 
-/* C: snapshot (lib/lane/flush.c), sweep_if_due (lib/lane/flush.c) -- how far it has to get there; when nothing is
+/* C: snapshot_goal (lib/lane/flush.c), sweep_if_due (lib/lane/flush.c) -- how far it has to get there; when nothing is
  * open anywhere, perhaps a sweep */
 inline take_snapshot(l)
 {

@@ -52,7 +52,7 @@ static struct counts *counts_of(enum hl_cs_kind kind)
     return &mine->of[kind];
 }
 
-static void add(hl_a64 *count, uint64_t by)
+static void add_count(hl_a64 *count, uint64_t by)
 {
     /* relaxed: one thread writes; readers want only a recent value. */
     hl_a64_store_relaxed(count, hl_a64_load_relaxed(count) + by);
@@ -62,7 +62,7 @@ static bool try_lock(struct hl_mutex *l, enum hl_cs_kind kind)
 {
     bool got = pthread_mutex_trylock(&l->m) == 0;
     if (got && counting) {
-        add(&counts_of(kind)->taken, 1);
+        add_count(&counts_of(kind)->taken, 1);
     }
     return got;
 }
@@ -75,9 +75,9 @@ static void lock_section(struct hl_mutex *l, enum hl_cs_kind kind) HL_NO_TSA
         uint64_t since = hl_now_ns();
         hl_mutex_lock(l);
         struct counts *c = counts_of(kind);
-        add(&c->taken, 1);
-        add(&c->contended, 1);
-        add(&c->wait_ns, hl_now_ns() - since);
+        add_count(&c->taken, 1);
+        add_count(&c->contended, 1);
+        add_count(&c->wait_ns, hl_now_ns() - since);
     }
 }
 
@@ -115,7 +115,7 @@ static uint64_t sum_of(int kind, const char *what)
 
 /* Reads "cs_KIND", "cs_KIND_contended" or "cs_KIND_wait_ns" of all threads, or, with ":me" behind the name,
  * of the calling thread. HL_ERR_ARG: another name. */
-static int get(const char *name, uint64_t *value)
+static int get_count(const char *name, uint64_t *value)
 {
     char words[64];
     size_t len = strcspn(name, ":");
@@ -140,7 +140,7 @@ static int get(const char *name, uint64_t *value)
 
 /* ---- The two locks of the process ---- */
 
-static void nest(struct hl_mutex *l, unsigned *depth, enum hl_cs_kind kind)
+static void nest_section(struct hl_mutex *l, unsigned *depth, enum hl_cs_kind kind)
 {
     if ((*depth)++ == 0) {
         lock_section(l, kind);
@@ -157,7 +157,7 @@ static bool nest_if_free(struct hl_mutex *l, unsigned *depth, enum hl_cs_kind ki
 }
 
 /* A call that began before the library opened has nothing to leave. */
-static void unnest(struct hl_mutex *l, unsigned *depth)
+static void unnest_section(struct hl_mutex *l, unsigned *depth)
 {
     if (*depth > 0 && --*depth == 0) {
         unlock_section(l);
@@ -166,12 +166,12 @@ static void unnest(struct hl_mutex *l, unsigned *depth)
 
 void hl_cs_enter_process(enum hl_cs_kind kind)
 {
-    nest(&process, &hl_cs_depth.process, kind);
+    nest_section(&process, &hl_cs_depth.process, kind);
 }
 
 void hl_cs_leave_process(void)
 {
-    unnest(&process, &hl_cs_depth.process);
+    unnest_section(&process, &hl_cs_depth.process);
 }
 
 void hl_cs_step_out(struct hl_cs_outside *o)
@@ -212,7 +212,7 @@ void hl_cs_come_back(void)
 /* Which lock each kind takes in the current mode. */
 static enum which { NO_LOCK, PROCESS, PROGRESS, OBJECT } which[HL_CS_KINDS];
 
-static enum which choose(enum hl_cs_mode mode, enum hl_cs_kind kind)
+static enum which choose_lock(enum hl_cs_mode mode, enum hl_cs_kind kind)
 {
     if (mode <= HL_CS_NONE) {
         return NO_LOCK;
@@ -240,9 +240,9 @@ static struct hl_mutex *lock_of(enum hl_cs_kind kind, struct hl_mutex *object)
 void hl_cs_enter(enum hl_cs_kind kind, struct hl_mutex *object)
 {
     if (which[kind] == PROCESS) {
-        nest(&process, &hl_cs_depth.process, kind);
+        nest_section(&process, &hl_cs_depth.process, kind);
     } else if (which[kind] == PROGRESS) {
-        nest(&progress, &hl_cs_depth.progress, kind);
+        nest_section(&progress, &hl_cs_depth.progress, kind);
     } else {
         lock_section(lock_of(kind, object), kind);
     }
@@ -262,9 +262,9 @@ bool hl_cs_enter_if_free(enum hl_cs_kind kind, struct hl_mutex *object)
 void hl_cs_leave(enum hl_cs_kind kind, struct hl_mutex *object)
 {
     if (which[kind] == PROCESS) {
-        unnest(&process, &hl_cs_depth.process);
+        unnest_section(&process, &hl_cs_depth.process);
     } else if (which[kind] == PROGRESS) {
-        unnest(&progress, &hl_cs_depth.progress);
+        unnest_section(&progress, &hl_cs_depth.progress);
     } else {
         unlock_section(lock_of(kind, object));
     }
@@ -288,10 +288,10 @@ void hl_cs_open(enum hl_cs_mode mode, bool threads, bool count)
     hl_cs_mode = mode > HL_CS_NONE && !threads ? HL_CS_NONE : mode;
     hl_cs_on = hl_cs_mode == HL_CS_LOCKFREE ? 0 : HL_CS_ANY;
     for (int kind = 0; kind < HL_CS_KINDS; kind++) {
-        which[kind] = choose(hl_cs_mode, (enum hl_cs_kind)kind);
+        which[kind] = choose_lock(hl_cs_mode, (enum hl_cs_kind)kind);
         hl_cs_on |= (which[kind] != NO_LOCK ? UINT32_C(1) : 0) << kind;
     }
-    hl_stat_ask_too(get);
+    hl_stat_ask_too(get_count);
     for (int i = 0; i < OBJECTS; i++) {
         requests[i].lock = comms[i].lock = (struct hl_mutex)HL_MUTEX_INIT;
     }
