@@ -7,12 +7,10 @@
 #include <sys/prctl.h>
 
 static long *flag, *lock;
-static int after; /* keeps the frames of calls that would be the last of a function */
 
 static void wait_until(void)
 {
     shmem_long_wait_until(flag, SHMEM_CMP_EQ, 1);
-    after++;
 }
 
 static void wait_until_all(void)
@@ -20,7 +18,6 @@ static void wait_until_all(void)
     long *three = shmem_calloc(3, sizeof *three);
     three[1] = -7;
     shmem_long_wait_until_all(three, 3, NULL, SHMEM_CMP_GT, -5);
-    after++;
 }
 
 /* The first is left out. */
@@ -28,13 +25,13 @@ static void wait_until_any(void)
 {
     static long three[3];
     int status[3] = {1, 0, 0};
-    after += (int)shmem_long_wait_until_any(three, 3, status, SHMEM_CMP_NE, 0);
+    shmem_long_wait_until_any(three, 3, status, SHMEM_CMP_NE, 0);
 }
 
 static void signal_wait(void)
 {
     uint64_t *signal = shmem_calloc(1, sizeof *signal);
-    after += (int)shmem_signal_wait_until(signal, SHMEM_CMP_GE, 9);
+    shmem_signal_wait_until(signal, SHMEM_CMP_GE, 9);
 }
 
 static void barrier_all(void)
@@ -43,7 +40,6 @@ static void barrier_all(void)
         wait_until();
     }
     shmem_barrier_all();
-    after++;
 }
 
 /* Each holds one and wants the other's. */
@@ -52,7 +48,6 @@ static void both_lock(void)
     shmem_set_lock(&lock[me]);
     shmem_barrier_all();
     shmem_set_lock(&lock[1 - me]);
-    after++;
 }
 
 static void *also_lock(void *unused)
@@ -78,7 +73,6 @@ static void team_broadcast(void)
     shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, 2, NULL, 0, &team);
     if (me == 0) {
         shmem_long_broadcast(team, to, flag, 1, 1);
-        after++;
     }
 }
 
@@ -94,7 +88,6 @@ static void quiet(void)
     usleep(200000);
     shmem_long_p(flag, 3, 1);
     shmem_quiet();
-    after++;
 }
 
 /* PE 1 alone starts SHMEM. */
@@ -105,14 +98,12 @@ static void start_alone(bool finalizes)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 1) {
         shmem_init();
-        after++;
     }
     if (finalizes) {
         MPI_Finalize();
     } else {
         MPI_Barrier(MPI_COMM_WORLD);
     }
-    after++;
 }
 
 int main(int argc, char **argv)
