@@ -184,7 +184,7 @@ def judge(board, text, code, bodies):
     functions = statics(code, bodies)
     board.count("static functions of a name in another file, too (goal 0)", same_statics(functions))
     board.count("static functions whose name is one word (goal 0)",
-                [f"{file}:{line} {name}" for file, line, name in functions if "_" not in name], 245)
+                [f"{file}:{line} {name}" for file, line, name in functions if re.fullmatch(r"[a-z]+", name)])
     board.count("calls of libfabric outside lib/fab and the posts of lanes", fabric_calls(code))
     board.count("planted faults in the library", planted(code))
     board.count("functions and libraries of others replaced", replaced(text))
