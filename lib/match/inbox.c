@@ -82,8 +82,7 @@ static void deliver_entry(struct hl_matcher *m, struct hl_inbox *ib, struct hl_r
 }
 
 /* Matches or stores a message. The owner only. */
-static void match_msg(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_arrival *a,
-                      struct hl_work *w)
+static void sort_msg(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_arrival *a, struct hl_work *w)
 {
     struct hl_req *r = hl_table_match(&ib->table, a->ctx, a->src, a->tag);
     if (HL_UNLIKELY(r == NULL)) {
@@ -120,7 +119,7 @@ static void take_in(struct hl_matcher *m, struct hl_inbox *ib, const struct hl_a
     if (HL_UNLIKELY(a->kind == HL_MSG_REVOKE)) {
         take_back(ib, a, w);
     } else {
-        match_msg(m, ib, a, w);
+        sort_msg(m, ib, a, w);
     }
 }
 
@@ -525,7 +524,7 @@ static void take_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl
     if (h->kind == HL_MSG_RTS) {
         raise_count(&ib->others, 1);
     }
-    match_msg(m, ib, &a, w);
+    sort_msg(m, ib, &a, w);
     if (h->kind == HL_MSG_CELL) {
         count_cell(ib, h->len);
         hl_cell_give(hl_match_part_of(m, h->from), s->area.cell);
