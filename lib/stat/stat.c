@@ -83,11 +83,17 @@ static uint64_t lane_sum(int row)
     return sum;
 }
 
+/* What the row's module has counted, where it counts by itself. */
+static uint64_t kept_value(int row) HL_REQUIRES(kept_lock)
+{
+    return kept[row] != NULL ? kept[row]() : 0;
+}
+
 void hl_stat_keep(enum hl_stat_rank_row row, uint64_t (*get)(void))
 {
     hl_mutex_lock(&kept_lock);
-    if (get == NULL && kept[row] != NULL) {
-        hl_stat_rank_add(row, kept[row]());
+    if (get == NULL) {
+        hl_stat_rank_add(row, kept_value(row));
     }
     kept[row] = get;
     hl_mutex_unlock(&kept_lock);
@@ -100,7 +106,7 @@ static uint64_t counter_value(int row)
     }
     row -= 1 + HL_STAT_LANE_COUNT;
     hl_mutex_lock(&kept_lock);
-    uint64_t value = kept[row] != NULL ? kept[row]() : 0;
+    uint64_t value = kept_value(row);
     value += hl_a64_load_relaxed(&rank_counters[row].value); /* relaxed: a recent value. */
     hl_mutex_unlock(&kept_lock);
     return value;
