@@ -23,8 +23,8 @@ static HL_NOINLINE int move_slowly(struct hl_win *w, int target, const struct hl
 
 /* Issues a put that joins no open chain: it goes by itself, or is the first of a chain. It is described
  * before lanes are known to reach the target, which costs the short ways no register. */
-static HL_NOINLINE int put_direct(void *origin, size_t len, const char *func, int target, uint64_t where,
-                                  struct hl_win *w)
+static HL_NOINLINE int put_unchained(void *origin, size_t len, const char *func, int target, uint64_t where,
+                                     struct hl_win *w)
 {
     struct hl_xfer x = hl_xfer_to_far(w, target, &w->targets[target], where & ~HL_TARGET_BITS, origin, len);
     int rc = HL_LIKELY(may_go_by_lane(w, target)) ? hl_lane_write(&x) : move_slowly(w, target, &x, HL_PUT);
@@ -35,7 +35,7 @@ static HL_NOINLINE int put_longer(void *origin, size_t len, const char *func, in
                                   struct hl_win *w)
 {
     bool done = hl_lane_put_short(hl_win_token(w, target), where & ~HL_TARGET_BITS, origin, len);
-    return HL_LIKELY(done) ? MPI_SUCCESS : put_direct(origin, len, func, target, where, w);
+    return HL_LIKELY(done) ? MPI_SUCCESS : put_unchained(origin, len, func, target, where, w);
 }
 
 /* Puts into memory that is not mapped; 8 bytes by moves of that length, which need no stack frame. A chain
@@ -48,7 +48,7 @@ HL_INLINE int put_now(void *origin, size_t len, const char *func, int target, ui
         return put_longer(origin, len, func, target, where, w);
     }
     bool done = hl_lane_put_short(hl_win_token(w, target), where & ~HL_TARGET_BITS, origin, 8);
-    return HL_LIKELY(done) ? MPI_SUCCESS : put_direct(origin, 8, func, target, where, w);
+    return HL_LIKELY(done) ? MPI_SUCCESS : put_unchained(origin, 8, func, target, where, w);
 }
 
 /* A put that first waits for the thread's accumulates. Entered by a jump, so that other puts need no stack
@@ -267,7 +267,7 @@ struct request_tail {
  * or the put joined a lane's chain, which copies the data. */
 HL_INLINE bool is_done_at_once(const struct hl_move *m, MPI_Datatype type)
 {
-    const struct hl_win *w = m->win;
+    struct hl_win *w = m->win;
     struct hl_target_addr s;
     if (w == NULL || (uint32_t)m->target >= (uint32_t)w->size || m->origin == NULL ||
         m->origin_type != m->target_type || m->origin_count != m->target_count ||
@@ -277,8 +277,11 @@ HL_INLINE bool is_done_at_once(const struct hl_move *m, MPI_Datatype type)
         return false;
     }
     if (!hl_target_addr_is_mapped(&s)) {
-        return m->dir == HL_PUT && !hl_win_mixes(w) &&
-               hl_lane_put_short(hl_win_token(w, m->target), s.where & ~HL_TARGET_BITS, m->origin,
+        if (m->dir != HL_PUT) {
+            return false;
+        }
+        hl_win_follow_acc(w, m->target);
+        return hl_lane_put_short(hl_win_token(w, m->target), s.where & ~HL_TARGET_BITS, m->origin,
                                  (size_t)s.len);
     }
     char *there = (char *)(uintptr_t)s.where;

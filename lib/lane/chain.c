@@ -35,7 +35,7 @@ size_t hl_chain_room(void)
 bool hl_chain_takes(const struct hl_lane_pool *p, const struct hl_issue *op)
 {
     return op->what == HL_ISSUE_MESSAGE ||
-           (op->what == HL_ISSUE_ATOMIC ? op->recorded : p->chain != 0 && op->len <= p->chain);
+           (op->what == HL_ISSUE_ATOMIC ? op->recorded : p->chain_max != 0 && op->len <= p->chain_max);
 }
 
 const void *hl_chain_me(void)
@@ -260,7 +260,7 @@ int hl_chain_append(struct hl_lane *lane, struct hl_way *way, const struct hl_is
     lane->chain = chain;
     /* relaxed: only the lease's holder acts on it. */
     hl_a64_store_relaxed(&lane->takes, s.keyed ? op->token : 0);
-    if (lane->pool->chain == 0 || hl_chain_left(chain) < 2 * sizeof s.rec.small) {
+    if (lane->pool->chain_max == 0 || hl_chain_left(chain) < 2 * sizeof s.rec.small) {
         (void)hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE); /* refused: stays open; errors are kept */
     }
     return 0;

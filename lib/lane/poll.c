@@ -112,3 +112,39 @@ int hl_lane_progress(struct hl_lane *lane)
     }
     return moved;
 }
+
+/* `own`: this lane may have chains that the caller opened and waits for now; they are sent first. */
+static int poll_open(uint32_t index, bool own)
+{
+    struct hl_lane *lane = hl_pool.lanes[index];
+    /* relaxed: a guess whether anything is in flight. */
+    if (hl_a64_load_relaxed(&lane->issued) == hl_a64_load_relaxed(&lane->tail) ||
+        !hl_lease_try_any(&lane->lease)) {
+        return 0;
+    }
+    if (own && lane->open != NULL) {
+        hl_chain_send_mine(lane);
+    }
+    int moved = hl_lane_progress(lane);
+    hl_lane_leave(lane);
+    return moved;
+}
+
+/* Polls the caller's own lane, and the others in turn: so waiting threads do not all try the same leases. */
+int hl_lane_poll(void *unused)
+{
+    static HL_THREAD_LOCAL uint32_t turn;
+    (void)unused;
+    uint32_t count = hl_pool_count(&hl_pool);
+    if (count == 0) {
+        return 0;
+    }
+    uint32_t own = hl_lane_preferred < count ? hl_lane_preferred : 0;
+    uint32_t other = ++turn % count;
+    int moved = poll_open(own, true);
+    if (other == own) {
+        return moved;
+    }
+    /* relaxed: a guess whether that lane has an owner, perhaps the caller. */
+    return moved + poll_open(other, (hl_a64_load_relaxed(&hl_pool.owned) >> other & 1) != 0);
+}

@@ -80,9 +80,9 @@ int hl_pool_open(struct hl_lane_pool *p, uint32_t lanes, int ranks)
     hl_a64_store_relaxed(&p->owned, 0);
     hl_a64_store_relaxed(&p->apart, 0);
     hl_a64_store_relaxed(&p->bound, 0);
-    p->chain = chain_bytes();
+    p->chain_max = chain_bytes();
     p->piece = piece_bytes();
-    p->greets = p->chain == 0 && hl_fab.row->greets;
+    p->greets = p->chain_max == 0 && hl_fab.row->greets;
     p->used = calloc((size_t)ranks, sizeof *p->used);
     bool ok = p->used != NULL;
     for (uint32_t i = 0; ok && i < lanes; i++) {

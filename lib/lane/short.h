@@ -15,7 +15,7 @@ void hl_lane_short_wake(void) HL_COLD;
 /* May a put or get of `len` bytes ride in a chain? What may is copied, so that its buffer is free at once. */
 HL_INLINE bool hl_lane_chains(size_t len)
 {
-    return len <= hl_pool.chain;
+    return len <= hl_pool.chain_max;
 }
 
 /* The thread's lane, with its lease held, if its chain got a record of this (window, target) last; else

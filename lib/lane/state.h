@@ -225,7 +225,7 @@ struct hl_lane_pool {
     hl_a32 count;      /* number of lanes; 0: closed. Read-only while open. atomic */
     uint32_t closings; /* how often the pool was closed; read-only while open */
     int ranks;         /* ranks of the job */
-    size_t chain;      /* bytes of the largest put or get that is chained, 0: nothing is */
+    size_t chain_max;  /* bytes of the largest put or get that is chained, 0: nothing is */
     size_t piece;      /* bytes of the largest put or get that goes in one post: HL_PIECE, or fewer */
     /* a way's first direct atomic operation waits for an answer, see post.c */
     bool greets;

@@ -69,8 +69,8 @@ static void open_fabric(void)
 static void fill(struct hl_lane *lane, struct story *s) HL_NO_TSA
 {
     static uint64_t source = 1, sink[HL_SLOTS];
-    uint64_t small = hl_pool.chain;
-    hl_pool.chain = 0;
+    uint64_t small = hl_pool.chain_max;
+    hl_pool.chain_max = 0;
     model.hold = true;
     for (unsigned i = 0; i < HL_SLOTS - 2; i++) {
         struct hl_xfer x = {.peer = 0,
@@ -81,7 +81,7 @@ static void fill(struct hl_lane *lane, struct story *s) HL_NO_TSA
         ck_assert_int_eq(hl_lane_write(&x), 0);
     }
     model.hold = false;
-    hl_pool.chain = small;
+    hl_pool.chain_max = small;
     (void)lane;
 }
 
@@ -92,7 +92,7 @@ static void start(struct story *s) HL_NO_TSA
     dead = false;
     idle_stay = s->shape.sweep;
     ck_assert_int_eq(hl_pool_open(&hl_pool, s->shape.lanes, RANKS), 0);
-    hl_pool.chain = s->shape.chain;
+    hl_pool.chain_max = s->shape.chain;
     hl_a32_store_relaxed(&hl_pool.next, 1); /* relaxed: one thread; the next one's home is the second lane. */
     for (uint32_t i = 0; i < (s->shape.borrowers ? 1 : s->shape.lanes); i++) {
         struct hl_lane *lane = hl_pool.lanes[i];
