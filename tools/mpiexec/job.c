@@ -406,7 +406,9 @@ static int timers(void)
 void hl_mx_serve(bool wait)
 {
     struct epoll_event e[64];
-    int ms = timers(), n = epoll_wait(hl_mx.epoll, e, 64, wait ? ms : 0);
+    int ms = timers();
+    bool over = !hl_mx.live && !hl_mx.streams; /* a timer may have seen the last rank's end */
+    int n = epoll_wait(hl_mx.epoll, e, 64, wait && !over ? ms : 0);
     for (int i = 0; i < n; i++) {
         dispatch(&e[i]);
     }
