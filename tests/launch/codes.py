@@ -230,8 +230,8 @@ def programs_of_open_mpi_are_told():
         told_of(run("-n", 2, program), program, "libmpi.so.40")
 
 
-CASES = [oshrun_speaks_of_pes, all_zero_is_zero, the_last_end_is_not_waited_behind, a_failing_rank_ends_the_job_with_its_code,
-         the_first_failure_wins, signals_are_128_plus, leaving_without_finalize_ends_the_job, who_never_spoke_pmi_is_judged_by_its_code, a_program_that_is_not_there_is_127,
+CASES = [oshrun_speaks_of_pes, all_zero_is_zero, the_last_end_is_not_waited_behind, a_failing_rank_ends_the_job_with_its_code, the_first_failure_wins,
+         signals_are_128_plus, leaving_without_finalize_ends_the_job, who_never_spoke_pmi_is_judged_by_its_code, a_program_that_is_not_there_is_127,
          a_program_of_this_folder_needs_its_folder, a_program_that_cannot_run_is_126, programs_of_another_mpi_are_told,
          programs_of_ours_that_do_not_begin_are_no_others, programs_of_open_mpi_are_told, abort_kills_all_with_its_code,
          a_code_after_finalize_is_kept_and_ends_nobody, a_forked_childs_abort_ends_only_the_child, waiting_for_who_has_left_ends_the_job,
