@@ -121,9 +121,8 @@ HL_INLINE bool is_amo_chained(const struct amo *how, const struct hl_ctx *ctx, c
     struct hl_wire_short rec = {.op = HL_WIRE_ATOMIC,
                                 .kind = (uint8_t)how->op,
                                 .basic = (uint8_t)amo_basic(how),
-                                .len = how->bytes,
                                 .addr = addr->where & ~HL_SYM_FAR};
-    return !how->fetches && hl_lane_record_short(hl_shmem_lane(ctx), addr->token, rec, value);
+    return !how->fetches && hl_lane_record_short(hl_shmem_lane(ctx), addr->token, rec, value, how->bytes);
 }
 
 /* Does a far operation. It waits where the result is returned, and where nothing copies the operands (chains

@@ -76,9 +76,3 @@ const struct hl_sym_area *hl_sym_area_at(const void *p)
     uint64_t off;
     return area_of(p, 1, &index, &off);
 }
-
-const struct hl_sym_area *hl_sym_area_of(uint64_t token)
-{
-    int index = (int)(token >> 32 & INT32_MAX);
-    return index < HL_SYM_AREAS ? &hl_sym.parts[index] : &hl_sym.statics[index - HL_SYM_AREAS];
-}

@@ -100,8 +100,4 @@ bool hl_sym_is(const void *p, size_t len);
 /* The part or area in which `p` lies now, or NULL. */
 const struct hl_sym_area *hl_sym_area_at(const void *p);
 
-/* The part or area in which hl_sym_find has found an object; all of it has this token at the PE. A new area
- * may have taken the object over since. */
-const struct hl_sym_area *hl_sym_area_of(uint64_t token);
-
 #endif

@@ -86,8 +86,9 @@ static int issue_xfer(const struct hl_shmem_call *c, const struct hl_xfer *x)
 /* True: it is a put, and it has joined a chain that is open already. */
 HL_INLINE bool is_chained(const struct hl_shmem_call *c, const struct hl_xfer *x)
 {
-    struct hl_wire_short rec = {.op = HL_WIRE_PUT, .len = (uint32_t)x->len, .addr = x->addr};
-    return c->dir == HL_SHMEM_PUT && hl_lane_record_short(hl_shmem_lane(c->ctx), x->token, rec, x->buf);
+    struct hl_wire_short rec = {.op = HL_WIRE_PUT, .addr = x->addr};
+    return c->dir == HL_SHMEM_PUT &&
+           hl_lane_record_short(hl_shmem_lane(c->ctx), x->token, rec, x->buf, x->len);
 }
 
 /* Checks the arguments. True: the part is far, and *s says where. False: it was mapped and is copied already,
@@ -223,10 +224,10 @@ static void issue_word(const struct hl_shmem_call *c, void *dest, uint64_t bits,
 
 /* Does a put of a word join the chain that is open? */
 HL_INLINE bool joins_chain(const struct hl_ctx *ctx, const struct hl_sym_addr *s, const uint64_t *bits,
-                           uint32_t len)
+                           size_t len)
 {
-    struct hl_wire_short rec = {.op = HL_WIRE_PUT, .len = len, .addr = s->where & ~HL_SYM_FAR};
-    return hl_lane_record_short(hl_shmem_lane(ctx), s->token, rec, bits);
+    struct hl_wire_short rec = {.op = HL_WIRE_PUT, .addr = s->where & ~HL_SYM_FAR};
+    return hl_lane_record_short(hl_shmem_lane(ctx), s->token, rec, bits, len);
 }
 
 void hl_shmem_put_word(const struct hl_ctx *ctx, void *dest, uint64_t bits, size_t len, int pe,
@@ -235,7 +236,7 @@ void hl_shmem_put_word(const struct hl_ctx *ctx, void *dest, uint64_t bits, size
     struct hl_sym_addr s;
     struct hl_shmem_call c = {ctx, func, HL_SHMEM_PUT, pe, NULL};
     if (is_far(&c, dest, &bits, len, &s) &&
-        !(len == 8 ? joins_chain(ctx, &s, &bits, 8) : joins_chain(ctx, &s, &bits, (uint32_t)len))) {
+        !(len == 8 ? joins_chain(ctx, &s, &bits, 8) : joins_chain(ctx, &s, &bits, len))) {
         issue_word(&c, dest, bits, len, &s);
     }
 }

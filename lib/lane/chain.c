@@ -164,7 +164,7 @@ static int open_chain(struct hl_lane *lane, struct hl_way *way, bool local) HL_R
                                          hl_err_text(HL_ERR_NO_MEM));
     }
     chain->end = chain->bytes + HL_CHAIN_RECORDS_AT;
-    chain->limit = chain->bytes + hl_fab.eager - HL_CHAIN_WORD;
+    chain->limit = chain->bytes + hl_fab.eager;
     chain->error = NULL;
     chain->records = chain->keys = chain->counted = 0;
     chain->ask_count = chain->next_ask = chain->error_count = 0;

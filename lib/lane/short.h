@@ -119,14 +119,16 @@ HL_INLINE bool hl_lane_put_short(uint64_t token, uint64_t addr, const void *buf,
     return hl_lane_short_put(lane, token, rec, buf);
 }
 
-/* Appends any record that wants nothing back, on the caller's own lane, or (NULL) on the thread's. False:
- * nothing was done. */
+/* Appends any record that wants nothing back, of `len` bytes from `buf`, on the caller's own lane, or (NULL)
+ * on the thread's. rec.len is filled in here, since a length may have more bits than it. False: nothing was
+ * done. */
 HL_INLINE bool hl_lane_record_short(struct hl_lane *own, uint64_t token, struct hl_wire_short rec,
-                                    const void *buf)
+                                    const void *buf, size_t len)
 {
-    struct hl_lane *lane = !hl_lane_chains(rec.len) ? NULL
-                           : own != NULL            ? hl_lane_short_enter_own(own, token)
-                                                    : hl_lane_short_enter(token);
+    struct hl_lane *lane = !hl_lane_chains(len) ? NULL
+                           : own != NULL        ? hl_lane_short_enter_own(own, token)
+                                                : hl_lane_short_enter(token);
+    rec.len = (uint32_t)len;
     return hl_lane_short_put(lane, token, rec, buf);
 }
 

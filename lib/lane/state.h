@@ -24,7 +24,6 @@ _Static_assert(HL_LANES_MAX <= HL_WIRE_LANES && HL_LANES_MAX <= HL_STAT_LANES, "
 #define HL_RECONNECT_READS 256
 /* where a chain's records begin: behind the longest head */
 #define HL_CHAIN_RECORDS_AT (sizeof(struct hl_wire_head) + sizeof(struct hl_wire_hello))
-#define HL_CHAIN_WORD (sizeof(struct hl_wire_short) + 8) /* bytes of the record of a put of 8 bytes */
 #define HL_IDLE_LEASES 64 /* leases of the lane after which an idle way's bit is taken back */
 
 /* What a slot still waits for: the provider's completion; the target's acknowledgement; to be sent. With
@@ -78,7 +77,7 @@ struct hl_chain_error {
 struct hl_chain {
     /* These fields are all that an append reads; they share one cache line. */
     HL_ALIGNED_LINE uint8_t *end; /* end of the records */
-    uint8_t *limit;               /* a record of 8 bytes fits while end <= limit (hl_chain_left) */
+    uint8_t *limit;               /* end of the room for records, less that of their answers */
     uint64_t key;                 /* key in force for the next put and get records; valid when keys > 0 */
     hl_a32 *error;                /* error word of the last record */
     uint32_t records;             /* number of records, KEY records included */
@@ -229,7 +228,7 @@ struct hl_lane_pool {
     size_t piece;      /* bytes of the largest put or get that goes in one post: HL_PIECE, or fewer */
     /* a way's first direct atomic operation waits for an answer, see post.c */
     bool greets;
-    struct hl_lane *lanes[HL_LANES_MAX]; /* read-only while open; kept when closed */
+    struct hl_lane *lanes[HL_LANES_MAX]; /* read-only while open; kept when closed, for the next opening */
     HL_ALIGNED_LINE hl_a64 opened;       /* bit i: lane i has an endpoint. atomic */
     hl_a64 opening;  /* bit i: lane i is being opened by the helper thread (open_async.c). atomic */
     hl_a64 owned;    /* bit i: lane i has an owner, or is about to get one (own.c). atomic */
@@ -253,7 +252,7 @@ extern struct hl_lane_pool hl_pool;
 /* Bytes that are left for records. */
 HL_INLINE size_t hl_chain_left(const struct hl_chain *chain)
 {
-    return (size_t)(chain->limit - chain->end) + HL_CHAIN_WORD;
+    return (size_t)(chain->limit - chain->end);
 }
 
 /* Index of the thread's preferred lane. Not below the number of lanes: the thread has none yet, or borrows

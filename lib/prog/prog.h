@@ -160,7 +160,8 @@ bool hl_prog_has_spare_cpus(void);
  * which leave that thread the cache line; none where threads exceed CPUs and yield instead. Any thread. */
 void hl_prog_stand_back(unsigned pauses);
 
-/* Number of other threads of this process that wait, of calls whose names begin with `kind` ("": of any);
+/* Number of other threads of this process that wait, of calls whose names begin with `kind` ("": of any,
+ * those without a name, too);
  * `calls` gets the calls' names. It takes some milliseconds if there are any. */
 int hl_prog_left(const char *kind, char *calls, size_t cap);
 

@@ -84,13 +84,13 @@ bool hl_rx_on_thread(void)
 
 bool hl_rx_has_network(void)
 {
-    /* acquire: the endpoint is open; pairs with the release in open_receive_side. */
+    /* acquire: the endpoint is open; pairs with the release in open_receive_endpoint. */
     return hl_a32_load_acquire(&hl_rx.has_network) != 0;
 }
 
 bool hl_rx_has_cards(void)
 {
-    return hl_a32_load_acquire(&hl_rx.has_cards) != 0; /* acquire: pairs with open_receive_side. */
+    return hl_a32_load_acquire(&hl_rx.has_cards) != 0; /* acquire: pairs with hl_rx_network. */
 }
 
 void hl_rx_kick(void)

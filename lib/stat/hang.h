@@ -106,7 +106,7 @@ void hl_hang_words(bool (*cond)(void *arg), const void *arg, struct hl_wait_desc
 
 /* Writes the calling thread's call, such as "MPI_Recv": the outermost frame of this library that has a public
  * name. A call that goes on by a jump to another function has left no frame: then it is "an MPI call" or
- * "an OpenSHMEM call". */
+ * "an OpenSHMEM call", by what is open, and "a call of MPI or OpenSHMEM" where both are. */
 void hl_hang_call(char *out, size_t cap);
 
 /* Milliseconds that a waiting system call may take until hl_hang_look and hl_stops_look; -1: for ever. */

@@ -1,5 +1,4 @@
-/* Puts that say what the put before them said, and such that differ in one argument: each is judged and goes
- * where it says, also after an epoch's end and on a window that has another one's handle. */
+/* Puts in a row that differ in nothing, or in one argument: each is judged for itself and goes where it says, also after an epoch's end and on a window that has another one's handle. */
 #include "mpi_test.h"
 
 #include <sys/wait.h>
@@ -22,7 +21,7 @@ static int put(MPI_Aint disp, int target, MPI_Win win)
     return class_of(MPI_Put(&value, 1, MPI_LONG, target, disp, 1, MPI_LONG, win));
 }
 
-/* The next put has a predecessor that it may follow. */
+/* The next put finds a chain open, where puts are chained. */
 static void prepare(int target, MPI_Win win)
 {
     MPI_Win_flush(target, win);

@@ -125,6 +125,28 @@ START_TEST(a_local_flush_waits_for_every_get)
 }
 END_TEST
 
+/* The short way judges the whole length, not the 32 bits that a record has for it. */
+START_TEST(a_long_transfer_joins_no_chain)
+{
+    start(1);
+    uint64_t source = 6, sink[2] = {0, 0};
+    hl_a32 error = {0};
+    struct hl_xfer first = transfer(1, &sink[0], &source, &error);
+    first.token = 7;
+    ck_assert_int_eq(hl_lane_write(&first), 0);
+    struct hl_wire_short rec = {.op = HL_WIRE_PUT, .addr = (uint64_t)(uintptr_t)&sink[1]};
+    ck_assert(!hl_lane_record_short(NULL, 7, rec, &source, ((size_t)1 << 32) + 8));
+    ck_assert(!hl_lane_put_short(7, rec.addr, &source, ((size_t)1 << 32) + 8));
+    hl_lane_flush(1, HL_REMOTE);
+    ck_assert(sink[0] == 6 && sink[1] == 0);
+    ck_assert_int_eq(hl_lane_write(&first), 0);
+    ck_assert(hl_lane_record_short(NULL, 7, rec, &source, 8));
+    hl_lane_flush(1, HL_REMOTE);
+    ck_assert_uint_eq(sink[1], 6);
+    stop();
+}
+END_TEST
+
 /* The peer takes messages and never answers; the read that asks whether it lives fails. */
 START_TEST(a_peer_that_falls_silent_is_found_dead)
 {
@@ -258,6 +280,7 @@ static void add_chains(TCase *t)
     tcase_add_test(t, puts_are_over_for_their_origin_with_the_copy);
     tcase_add_test(t, a_local_flush_waits_for_every_get);
     tcase_add_test(t, a_local_flush_waits_for_what_came_behind_an_older_chain);
+    tcase_add_test(t, a_long_transfer_joins_no_chain);
     tcase_add_test(t, a_peer_that_falls_silent_is_found_dead);
     tcase_add_test(t, words_are_put_from_copies);
     tcase_add_test(t, answers_of_a_chain_fit_into_one_message);

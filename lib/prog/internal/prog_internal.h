@@ -70,7 +70,7 @@ HL_HIDDEN extern HL_THREAD_LOCAL struct hl_prog_thread hl_prog_me;
 /* Begins a wait of this thread, or ends it (by -1). */
 HL_INLINE void hl_prog_count_wait(uint32_t by)
 {
-    /* relaxed, both: only this thread writes; count_waits (left.c) reads. */
+    /* relaxed, both: only this thread writes; waiting_from (left.c) reads. */
     hl_a32_store_relaxed(&hl_prog_me.waits, hl_a32_load_relaxed(&hl_prog_me.waits) + by);
 }
 
