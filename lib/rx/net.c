@@ -78,11 +78,13 @@ void hl_rx_answers_send(const struct hl_rx_sender *s, struct hl_rx_outbound *out
 /* ---- answers that are lost ----
  *
  * The provider reports that an answer has ended with an error, refuses it, or takes nothing for too long. It
- * reports nothing of what is injected: so refusals and answers with flags are sent (needs_end); an answer with data
- * the lane misses, and for a bare acknowledgement it asks. The lane would ask for a lost answer without end,
- * or take the next acknowledgement of all that came for it. So the messages up to it count as lost: pings,
- * and messages of an ordered stream, are answered so until the lane says HELLO. It says that after any loss,
- * also before it has heard of this one, so it is told once more. */
+ * reports nothing of what is injected: so refusals and answers with flags are sent (needs_end); an answer
+ * with data the lane misses, and for a bare acknowledgement it asks.
+ *
+ * The lane would ask for a lost answer without end, or take the next acknowledgement of all that came for it.
+ * So the messages up to it count as lost: pings, and messages of an ordered stream, are answered so until the
+ * lane says HELLO. It says that after any loss, also before it has heard of this one, so it is told once
+ * more. */
 
 /* True for an answer that no later one replaces. */
 static bool is_needed(const struct hl_wire_head *head)
