@@ -264,7 +264,10 @@ static int take_for_all(struct hl_win *w, const struct hl_win_ask *ask, const st
 {
     uint64_t total = 0;
     for (int i = 0; i < w->size; i++) {
-        total += cards[i].size;
+        if (__builtin_add_overflow(total, cards[i].size, &total)) {
+            return hl_err_say(HL_ERR_NO_MEM, "the parts of all %d ranks have more than 2^64 bytes in all",
+                              w->size);
+        }
     }
     struct hl_mem_ask how = {.own_segment = true,
                              .align = hl_hints_alignment(w->info),

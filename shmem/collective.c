@@ -101,7 +101,8 @@ static int team_alltoall(shmem_team_t team, struct hl_strided e, enum hl_call_ki
     if (t == NULL) {
         return -1;
     }
-    struct hl_call c = {func, hl_call_what(kind, (unsigned)(e.dst * 31 + e.sst), e.n * e.size), t, NULL};
+    struct hl_call c = {
+        func, hl_call_what(kind, (unsigned)((size_t)e.dst * 31 + (size_t)e.sst), e.n * e.size), t, NULL};
     hl_alltoall_check(&c, &e);
     hl_alltoall(&c, &e);
     return 0;

@@ -131,7 +131,7 @@ static void set_alltoall(struct active_set *s, struct hl_strided e)
     {                                                                                                        \
         struct active_set s;                                                                                 \
         begin_set(&s, "shmem_alltoalls" #BITS,                                                               \
-                  hl_call_what(HL_CALL_ALLTOALLS, (unsigned)(dst * 31 + sst), nelems),                       \
+                  hl_call_what(HL_CALL_ALLTOALLS, (unsigned)((size_t)dst * 31 + (size_t)sst), nelems),       \
                   (struct where){PE_start, logPE_stride, PE_size, pSync});                                   \
         set_alltoall(&s, (struct hl_strided){dest, source, dst, sst, nelems, (BITS) / 8});                   \
     }

@@ -372,7 +372,7 @@ static bool is_found(enum fault planted)
     pid_t child = fork();
     if (child == 0) {
         fault = planted;
-        for (uint64_t seed = 0; seed < 2000; seed++) {
+        for (uint64_t seed = 0; seed < 20000; seed++) { /* far more than any of them takes */
             for (size_t i = 0; i < HL_COUNT_OF(shapes); i++) {
                 if (shapes[i].sweep != (planted == BIT_CLEARED_CHAIN)) {
                     continue;

@@ -4,8 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
 
-from harness import (MPIEXEC, PYTHON, RANK, RAW, Job, environment_of, holds, in_time, killed_but_traced, parent_of, run, run_cases, same, sh, sleepers,
+from harness import (MPIEXEC, PYTHON, RANK, RAW, Job, environment_of, holds, in_time, killed_but_traced, name_of, parent_of, run, run_cases, same, sh, sleepers,
                      state_of, until, without)
 
 
@@ -272,6 +273,56 @@ def the_timeout_does_not_touch_a_job_in_time():
     same(run("--timeout=60", "-n", 2, RANK, "facts").code, 0)
 
 
+def an_abort_does_not_wait_for_who_has_died_meanwhile():
+    """Rank 1 leaves within the grace of rank 0's abort. The least of three runs, since it may leave too late."""
+    jobs = [Job("-n", 3, PYTHON, "-c", RAW + """
+import time
+ask("cmd=init pmi_version=1 pmi_subversion=1")
+if rank == 0:
+    time.sleep(0.3) # the others are there
+    s.sendall(b"cmd=abort exitcode=3\\n")
+    os._exit(3)
+time.sleep(0.31 if rank == 1 else 60)
+os._exit(4)
+""").end() for _ in range(3)]
+    assert {job.code for job in jobs} <= {3, 4}  # 4: rank 1 was first
+    assert min((job.seconds for job in jobs if job.code == 3), default=0) < 1.5, [job.seconds for job in jobs]
+
+
+def left_with_output():
+    """A job whose rank has ended, with output that nobody has read yet."""
+    job = Job("-n", 1, *sh("yes | head -c 200000"))
+    until(lambda: not [pid for pid in job.left() if name_of(pid) in ("sh", "yes", "head")], "the rank has ended")
+    time.sleep(0.4) # the launcher has seen it
+    return job
+
+
+def a_signal_while_the_rest_of_output_leaves_is_told():
+    job = left_with_output()
+    job.process.terminate()
+    until(lambda: job.process.poll() is not None, "the launcher ends", 20)
+    same(job.end().code, 143)
+    holds(job.err, "told to end by signal 15", "the rest is left out")
+    job.must_leave_nothing()
+
+
+def a_stop_while_the_rest_of_output_leaves_is_one():
+    job = left_with_output()
+    job.process.send_signal(signal.SIGTSTP)
+    until(lambda: state_of(job.process.pid) == "T", "the launcher stops")
+    job.process.send_signal(signal.SIGCONT)
+    job.end()
+    same((job.code, job.err, len(job.out)), (0, "", 200000))
+
+
+def what_ranks_leave_does_not_put_off_the_end():
+    """A rank that takes long to go, and has left a process in a session of its own that holds its output."""
+    job = Job("-n", 2, *sh('test $PMI_RANK = 1 && sleep 0.5 && exit 7; trap "sleep 0.2; exit 0" TERM; setsid sleep 60 & sleep 60 & wait')).end()
+    same(job.code, 7)
+    assert job.seconds < 4, job.seconds
+    job.must_leave_nothing()
+
+
 CASES = [a_user_signal_ends_the_job, a_signal_that_was_ignored_at_the_start_stays_so,
          a_stubborn_rank_is_killed_after_one_signal_or_at_once_after_two, a_death_takes_the_stubborn_along, a_stopped_rank_does_not_hold_up_the_end,
          killing_the_launcher_leaves_nothing, what_is_left_is_killed_where_close_range_is_refused, killing_the_guardian_changes_nothing,
@@ -281,7 +332,8 @@ CASES = [a_user_signal_ends_the_job, a_signal_that_was_ignored_at_the_start_stay
          zombies_of_what_ranks_leave_do_not_pile_up, an_end_does_not_wait_until_all_are_started,
          who_is_slow_to_go_when_killed_is_waited_for, a_stop_and_a_continue_reach_the_ranks, user_defined_signals_are_passed_on,
          the_timeout_ends_the_job_with_124, the_timeout_does_not_wait_for_a_reader, the_timeout_holds_for_output_that_is_left_at_the_end,
-         the_timeout_does_not_touch_a_job_in_time]
+         the_timeout_does_not_touch_a_job_in_time, an_abort_does_not_wait_for_who_has_died_meanwhile,
+         a_signal_while_the_rest_of_output_leaves_is_told, a_stop_while_the_rest_of_output_leaves_is_one, what_ranks_leave_does_not_put_off_the_end]
 
 if __name__ == "__main__":
     sys.exit(run_cases(CASES, sys.argv[1]))

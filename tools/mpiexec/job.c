@@ -72,7 +72,9 @@ static void kill_all(void)
     hl_mx.killing = true;
     hl_mx.kill_at = 0;
     signal_all(SIGKILL);
-    hl_mx.give_up_at = hl_mx_now_ms() + HL_MX_GRACE_KILL;
+    if (!hl_mx.give_up_at) { /* else a second kill would put off the end */
+        hl_mx.give_up_at = hl_mx_now_ms() + HL_MX_GRACE_KILL;
+    }
 }
 
 void hl_mx_end(int code, int sig, int grace_ms)
@@ -320,15 +322,22 @@ static void take_signals(void)
     }
 }
 
-bool hl_mx_signal_ends(void)
+void hl_mx_signal_late(void)
 {
     struct signalfd_siginfo si;
-    bool ends = false;
     while (read(hl_mx.signals, &si, sizeof si) == (ssize_t)sizeof si) {
-        int s = (int)si.ssi_signo;
-        ends |= s == SIGINT || s == SIGTERM || s == SIGHUP || s == SIGQUIT;
+        int sig = (int)si.ssi_signo;
+        if (sig == SIGTSTP) {
+            raise(SIGSTOP);
+        } else if (!hl_mx.hurried && (sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT)) {
+            hl_mx.hurried = true;
+            hl_mx.code = hl_mx.code ? hl_mx.code : 128 + sig;
+            if (sig != SIGINT || si.ssi_code != SI_KERNEL) { /* the user knows of a Ctrl-C */
+                hl_mx_say("told to end by signal %d (%s) before all output was taken: the rest is left out",
+                          sig, strsignal(sig));
+            }
+        }
     }
-    return ends;
 }
 
 static void dispatch(const struct epoll_event *e)
@@ -375,19 +384,20 @@ void hl_mx_mind_timeout(void)
 static int timers(void)
 {
     int64_t now = hl_mx_now_ms(), next = -1, abort_at = abort_when();
-    bool aborts = abort_at && now >= abort_at;
-    int tty = hl_mx_in_wait_ms(), prompt = hl_mx_out_wait_ms();
-    if (look.due && (aborts || now >= look.at)) { /* an abort's cause may be among the deaths */
-        look_at_children();
+    if (look.due && ((abort_at && now >= abort_at) || now >= look.at)) {
+        look_at_children(); /* an abort's cause may be among the deaths, and its time hangs on them */
+        now = hl_mx_now_ms();
+        abort_at = abort_when();
     }
     hl_mx_mind_timeout();
-    if (aborts) {
+    if (abort_at && now >= abort_at) {
         carry_out_abort();
         abort_at = 0;
     }
     if (hl_mx.kill_at && now >= hl_mx.kill_at) {
         kill_all();
     }
+    int tty = hl_mx_in_wait_ms(), prompt = hl_mx_out_wait_ms();
     int64_t times[] = {hl_mx.timeout_at,
                        hl_mx.kill_at,
                        hl_mx.give_up_at,

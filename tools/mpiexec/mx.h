@@ -283,7 +283,7 @@ void *hl_mx_alloc(size_t bytes); /* zeroed; both end the launcher when there is 
 void *hl_mx_realloc(void *old, size_t bytes);
 void hl_mx_watch(int fd, uint32_t events, enum hl_mx_event kind, int rank);
 void hl_mx_rewatch(int fd, uint32_t events, enum hl_mx_event kind, int rank);
-bool hl_mx_signal_ends(void);
+void hl_mx_signal_late(void); /* takes signals while the rest of the output leaves */
 void hl_mx_end(int code, int sig, int grace_ms);
 void hl_mx_mind_timeout(void); /* ends the job if its time is over */
 void hl_mx_serve(bool wait);   /* handles what has come; if that is nothing and `wait`, what comes next */

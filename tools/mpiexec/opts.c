@@ -93,13 +93,15 @@ static int note(struct hl_mx_opts *o, const char *arg, const char *value)
     return -1;
 }
 
+#define RANKS_MOST 100000
+
 static int set_number(int *n, const char *arg, const char *text)
 {
     char *end;
     errno = 0;
     long v = strtol(text, &end, 10);
-    if (errno || end == text || *end || v < 1 || v > 100000) {
-        return COMPLAIN("%s %s: the number of ranks must be 1 to 100000", arg, text);
+    if (errno || end == text || *end || v < 1 || v > RANKS_MOST) {
+        return COMPLAIN("%s %s: the number of ranks must be 1 to %d", arg, text, RANKS_MOST);
     }
     *n = (int)v;
     return -1;
@@ -473,6 +475,9 @@ int hl_mx_opts_parse(int argc, char **argv, struct hl_mx_opts *o)
             return rc;
         }
         count_ranks(o, p);
+        if (p->n > RANKS_MOST - o->size) {
+            return COMPLAIN("%d ranks and %d more: a job has at most %d", o->size, p->n, RANKS_MOST);
+        }
         o->size += p->n;
     } while (argv[at]);
     tell(o);

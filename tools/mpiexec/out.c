@@ -319,7 +319,9 @@ void hl_mx_out_finish(void)
         while (s->q.len && !s->dead && (!hl_mx.hurried || hl_mx_now_ms() < until)) {
             struct pollfd p[2] = {{s->fd, POLLOUT, 0}, {hl_mx.signals, POLLIN, 0}};
             poll(p, 2, 50);
-            hl_mx.hurried |= p[1].revents && hl_mx_signal_ends();
+            if (p[1].revents) {
+                hl_mx_signal_late();
+            }
             hl_mx_mind_timeout();
             hl_mx_out_flush(s);
         }
