@@ -83,12 +83,12 @@ static int issue_xfer(const struct hl_shmem_call *c, const struct hl_xfer *x)
     return c->dir == HL_SHMEM_PUT ? hl_lane_write_on(lane, x) : hl_lane_read_on(lane, x);
 }
 
-/* True: it is a put, and it has joined a chain that is open already. */
-HL_INLINE bool is_chained(const struct hl_shmem_call *c, const struct hl_xfer *x)
+/* True: the put of `len` bytes from `mine` has joined a chain that is open already. */
+HL_INLINE bool joins_chain(const struct hl_ctx *ctx, const struct hl_sym_addr *s, const void *mine,
+                           size_t len)
 {
-    struct hl_wire_short rec = {.op = HL_WIRE_PUT, .addr = x->addr};
-    return c->dir == HL_SHMEM_PUT &&
-           hl_lane_record_short(hl_shmem_lane(c->ctx), x->token, rec, x->buf, x->len);
+    struct hl_wire_short rec = {.op = HL_WIRE_PUT, .addr = s->where & ~HL_SYM_FAR};
+    return hl_lane_record_short(hl_shmem_lane(ctx), s->token, rec, mine, len);
 }
 
 /* Checks the arguments. True: the part is far, and *s says where. False: it was mapped and is copied already,
@@ -117,7 +117,7 @@ void hl_shmem_move(const struct hl_shmem_call *c, void *sym, void *mine, size_t 
     struct hl_sym_addr s;
     if (is_far(c, sym, mine, len, &s)) {
         struct hl_xfer x = hl_shmem_far(&s, mine, len, c->pe);
-        if (!is_chained(c, &x)) {
+        if (c->dir != HL_SHMEM_PUT || !joins_chain(c->ctx, &s, mine, len)) {
             x.req = c->req;
             hl_shmem_must(issue_xfer(c, &x), c->func, c->pe);
         }
@@ -132,10 +132,10 @@ static HL_NOINLINE void move_now(const struct hl_shmem_call *c, void *sym, void 
     if (!is_far(c, sym, mine, len, &s)) {
         return;
     }
-    struct hl_xfer x = hl_shmem_far(&s, mine, len, c->pe);
-    if (is_chained(c, &x)) {
+    if (c->dir == HL_SHMEM_PUT && joins_chain(c->ctx, &s, mine, len)) {
         return;
     }
+    struct hl_xfer x = hl_shmem_far(&s, mine, len, c->pe);
     bool copied = c->dir == HL_SHMEM_PUT && hl_lane_chains(len);
     if (!copied) {
         hl_req_init_rma(&r, c->pe);
@@ -220,14 +220,6 @@ static void issue_word(const struct hl_shmem_call *c, void *dest, uint64_t bits,
     } else if (!hl_lane_write_word(hl_shmem_lane(c->ctx), &x)) {
         move_now(c, dest, &bits, len); /* waits, since nothing copies the word */
     }
-}
-
-/* Does a put of a word join the chain that is open? */
-HL_INLINE bool joins_chain(const struct hl_ctx *ctx, const struct hl_sym_addr *s, const uint64_t *bits,
-                           size_t len)
-{
-    struct hl_wire_short rec = {.op = HL_WIRE_PUT, .addr = s->where & ~HL_SYM_FAR};
-    return hl_lane_record_short(hl_shmem_lane(ctx), s->token, rec, bits, len);
 }
 
 void hl_shmem_put_word(const struct hl_ctx *ctx, void *dest, uint64_t bits, size_t len, int pe,
