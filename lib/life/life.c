@@ -258,6 +258,7 @@ static int close_all(void)
     if (err == HL_ERR_PROC_ABORTED) {
         err = 0; /* the survivors of a job that goes on without its dead have met, and may leave */
     }
+    hl_prog_end(true);
     for (struct hl_life_row *r = rows; r != NULL; r = r->next) {
         if (r->close != NULL) {
             r->close();
@@ -325,7 +326,6 @@ int hl_life_close(enum hl_life_who who)
             if (collective_end) {
                 be_quiet();
                 err = close_all();
-                hl_prog_end(true);
             } else {
                 set_state(LIFE_IDLE);
             }

@@ -1,7 +1,7 @@
 /* Threads that are still in calls when the library ends. The standards forbid that (MPI 4.1, 11.6.2), since
  * nothing would ever end their waits. So the thread that ends the library asks first, and threads that wait
  * tell their calls when they are about to sleep. One that has begun to wait only after that finds the end out
- * itself. */
+ * itself, and nothing that it may look at is closed before it has done so. */
 #include "prog_internal.h"
 
 #include "hang.h"
@@ -145,9 +145,29 @@ int hl_prog_left(const char *kind, char *calls, size_t cap)
     return n;
 }
 
+static bool does_none_wait(void *end_ns)
+{
+    hl_mutex_lock(&lock);
+    bool none = waiting_from(threads) == NULL;
+    hl_mutex_unlock(&lock);
+    return none || hl_now_ns() > *(const uint64_t *)end_ns;
+}
+
+static void tell_late(const void *unused, struct hl_wait_desc *t)
+{
+    (void)unused;
+    hl_desc_say(t, "the end of waits that other threads have begun behind the library's end");
+}
+HL_HANG_WORDS(does_none_wait, tell_late);
+
 void hl_prog_end(bool ended)
 {
+    uint64_t end_ns = hl_now_ns() + ANSWER_NS;
     put_question(ended ? ENDED : 0);
+    if (ended) {
+        hl_prog_ring_own();
+        hl_prog_wait(does_none_wait, &end_ns);
+    }
 }
 
 void hl_prog_left_forget(void) HL_NO_TSA

@@ -165,8 +165,9 @@ void hl_prog_stand_back(unsigned pauses);
  * `calls` gets the calls' names. It takes some milliseconds if there are any. */
 int hl_prog_left(const char *kind, char *calls, size_t cap);
 
-/* Says that the calling thread has ended the library, or (false) that it opens again. While it has ended, a
- * thread that sleeps in a wait ends the job, since nothing else would ever happen there. */
+/* Says that the calling thread ends the library, or (false) that it opens again. While it has ended, a thread
+ * that sleeps in a wait ends the job, since nothing else would ever happen there; so the caller waits, for
+ * seconds at most, until no other thread is in a wait, before it closes what they look at. */
 void hl_prog_end(bool ended);
 
 /* In a forked child: forgets the parent's sleepers and sources. */

@@ -53,9 +53,8 @@ void hl_mx_mind_timeout(void)
 {
 }
 
-bool hl_mx_signal_ends(void)
+void hl_mx_signal_late(void)
 {
-    return false;
 }
 
 bool hl_mx_in_is_typed(void)

@@ -5,7 +5,8 @@
  * MPI_Finalize is right; helped: a callback of MPI_Finalize ends the wait, which is right */
 #include "mpi_test.h"
 
-static int word, begun;
+static int word, begun, n_callers;
+static pid_t callers[2];
 static MPI_Win win;
 
 static void in_recv(void)
@@ -96,15 +97,26 @@ static void lock_window(void)
 
 static void *call(void *run)
 {
-    __atomic_store_n(&begun, 1, __ATOMIC_RELEASE);
+    callers[__atomic_fetch_add(&n_callers, 1, __ATOMIC_RELAXED)] = gettid();
+    __atomic_fetch_add(&begun, 1, __ATOMIC_RELEASE);
     ((void (*)(void))(uintptr_t)run)();
     return NULL;
 }
 
-static void *run_recv(void *unused)
+/* Waits until the thread waits in its call, or is gone. On a busy machine that takes longer than any fixed time; who waits sleeps. */
+static void await_sleep(pid_t thread)
 {
-    in_recv();
-    return NULL;
+    char path[64], line[256];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
+    for (int slept = 0; slept < 10; usleep(10000)) {
+        FILE *f = fopen(path, "r");
+        const char *read = f ? fgets(line, sizeof line, f) : NULL;
+        const char *name_end = read ? strrchr(line, ')') : NULL;
+        slept += !name_end || name_end[2] == 'S';
+        if (f) {
+            fclose(f);
+        }
+    }
 }
 
 static int send_word(MPI_Comm comm, int keyval, void *value, void *extra)
@@ -133,7 +145,7 @@ int main(int argc, char **argv)
         }
     }
     if (strcmp(name, "two") == 0) {
-        pthread_create(&second, NULL, run_recv, NULL);
+        pthread_create(&second, NULL, call, (void *)(uintptr_t)in_recv);
     }
     if (strcmp(name, "gone") == 0) {
         pthread_create(&second, NULL, reduce_and_probe, NULL);
@@ -142,11 +154,12 @@ int main(int argc, char **argv)
             await(&adding);
         }
     }
-    while (!__atomic_load_n(&begun, __ATOMIC_ACQUIRE)) {
+    int n = strcmp(name, "two") == 0 ? 2 : 1;
+    while (__atomic_load_n(&begun, __ATOMIC_ACQUIRE) < n) {
         sched_yield();
     }
-    if (strcmp(name, "new") != 0) {
-        usleep(100000);
+    for (int i = 0; i < n && strcmp(name, "new") != 0; i++) {
+        await_sleep(callers[i]);
     }
     if (strcmp(name, "kept") == 0) {
         MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
