@@ -171,6 +171,7 @@ static void finalize_shmem(const char *func)
     hl_shmem_must(hl_life_may_close(HL_LIFE_SHMEM), func, -1);
     hl_ctx_end_team(NULL, func); /* contexts that the program has left */
     hl_shmem_last_barrier(func);
+    hl_shmem_must(hl_life_may_close(HL_LIFE_SHMEM), func, -1); /* another thread may have begun a call meanwhile */
     hl_quiets_close();
     forget_job();
     hl_comm_free(hl_shmem_comm);
@@ -260,7 +261,7 @@ static void watch_deaths_early(enum hl_life_who unused)
 
 __attribute__((constructor)) static void enrol_shmem(void)
 {
-    static struct hl_life_row row = {.name = "SHMEM", .early = watch_deaths_early, .child = close_in_child};
+    static struct hl_life_row row = {.early = watch_deaths_early, .child = close_in_child};
     hl_life_enrol(&row);
 }
 

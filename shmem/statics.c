@@ -96,7 +96,7 @@ static void share_early(enum hl_life_who who)
 
 __attribute__((constructor)) static void enrol_statics(void)
 {
-    static struct hl_life_row row = {.name = "static data", .early = share_early};
+    static struct hl_life_row row = {.early = share_early};
     hl_life_enrol(&row);
 }
 

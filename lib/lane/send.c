@@ -117,6 +117,14 @@ static int send_alone(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(
     return 0;
 }
 
+/* A post has failed with the error `rc`. Where memory alone was missing, the connection stands. */
+static void judge_failure(struct hl_lane *lane, struct hl_way *way, int rc) HL_REQUIRES(lane->lease)
+{
+    if (rc != HL_ERR_NO_MEM) {
+        hl_slot_lost(lane, way);
+    }
+}
+
 /* The provider refused a chain with `rc`: returns a status, and the chain stays open; or the error with
  * which all its operations ended. */
 static int not_sent(struct hl_lane *lane, struct hl_chain *chain, int rc) HL_REQUIRES(lane->lease)
@@ -125,7 +133,7 @@ static int not_sent(struct hl_lane *lane, struct hl_chain *chain, int rc) HL_REQ
     rc = hl_lane_refused(lane, way, rc); /* polls, and may find the peer dead */
     if (rc < 0) {
         hl_chain_fail(lane, way, rc);
-        hl_slot_lost(lane, way);
+        judge_failure(lane, way, rc);
     }
     return way->dead && rc >= 0 ? HL_ERR_PROC_ABORTED : rc;
 }
@@ -247,7 +255,7 @@ static void check_heartbeat(struct hl_lane *lane, struct hl_way *way) HL_REQUIRE
     }
     int rc = hl_lane_read_heartbeat(lane, way);
     if (rc < 0) {
-        hl_slot_lost(lane, way);
+        judge_failure(lane, way, rc);
     } else if (rc == 0) {
         way->heartbeat_seq = way->last->way_seq;
         way->heartbeat_ns = hl_now_ns();

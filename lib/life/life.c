@@ -142,23 +142,6 @@ static void hook_exit(void) HL_REQUIRES(lock)
 
 /* ---- open, close ---- */
 
-static int open_rows(void)
-{
-    for (struct hl_life_row *r = rows; r != NULL; r = r->next) {
-        int err = r->open != NULL ? r->open() : 0;
-        if (err == 0) {
-            continue;
-        }
-        for (struct hl_life_row *u = rows; u != r; u = u->next) {
-            if (u->close != NULL) {
-                u->close();
-            }
-        }
-        return err;
-    }
-    return 0;
-}
-
 /* The thread level to grant. HOTLANE_CS=none allows no MPI_THREAD_MULTIPLE, and a variable may lower what MPI
  * gets. */
 static int grant_thread_level(enum hl_life_who who, int required)
@@ -193,11 +176,6 @@ static int open_library(enum hl_life_who who, int required) HL_REQUIRES(lock)
         return err;
     }
     level = granted;
-    err = open_rows();
-    if (err != 0) {
-        hl_modules_close(false);
-        return err;
-    }
     collective_end = false;
     return 0;
 }
@@ -239,16 +217,6 @@ int hl_life_open(enum hl_life_who who, int required, int *provided)
     return err;
 }
 
-static void be_quiet(void)
-{
-    for (struct hl_life_row *r = rows; r != NULL; r = r->next) {
-        if (r->quiet != NULL) {
-            r->quiet();
-        }
-    }
-    hl_modules_quiet();
-}
-
 static int close_all(void)
 {
     hl_rx_leave();
@@ -258,13 +226,8 @@ static int close_all(void)
     if (err == HL_ERR_PROC_ABORTED) {
         err = 0; /* the survivors of a job that goes on without its dead have met, and may leave */
     }
+    set_state(LIFE_CLOSED); /* before the look at waits: calls that begin behind it are refused */
     hl_prog_end(true);
-    for (struct hl_life_row *r = rows; r != NULL; r = r->next) {
-        if (r->close != NULL) {
-            r->close();
-        }
-    }
-    set_state(LIFE_CLOSED);
     hl_modules_close(mpi_ended);
     return err;
 }
@@ -277,7 +240,7 @@ static void leave_session(void) HL_REQUIRES(lock)
     do {
         before = n_opened;
         hl_mutex_unlock(&lock);
-        be_quiet();
+        hl_modules_quiet();
         hl_req_complete(0); /* no thread will poll for them afterwards */
         hl_mutex_lock(&lock);
     } while (n_users == 1 && n_opened != before);
@@ -324,7 +287,7 @@ int hl_life_close(enum hl_life_who who)
         }
         if (--n_users == 0) {
             if (collective_end) {
-                be_quiet();
+                hl_modules_quiet();
                 err = close_all();
             } else {
                 set_state(LIFE_IDLE);

@@ -14,15 +14,11 @@
 
 enum hl_life_who { HL_LIFE_MPI, HL_LIFE_SESSION, HL_LIFE_SHMEM, HL_LIFE_USERS };
 
-/* What modules above (rma/, shmem/) have called at steps of a start and an end. Rows are enrolled by
- * constructor functions, in any order, and stay for the process's life. Any member may be NULL. */
+/* What modules above have called. Rows are enrolled by constructor functions, in any order, and stay for the
+ * process's life. Either member may be NULL. */
 struct hl_life_row {
-    const char *name;
     void (*early)(enum hl_life_who who); /* first step of a start, for this user: the library has no thread
                                           * yet; configuration, log and boot are open */
-    int (*open)(void);                   /* after all of lib/ is open; an error undoes the start */
-    void (*quiet)(void); /* first step of the end: finishes what peers wait for, while everything runs */
-    void (*close)(void); /* after the last fence, before lib/ closes */
     void (*child)(void); /* in a forked child: forgets lanes and windows; must be async-signal-safe */
     struct hl_life_row *next;
 };

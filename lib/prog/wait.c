@@ -46,12 +46,14 @@ static void make_thread_key(void)
 static HL_COLD void count_me(void)
 {
     hl_prog_me.counted = true;
-    hl_thread_look_at_stack();
+    hl_prog_count_wait(1); /* already now, for one that ends the library meanwhile */
     pthread_once(&leave_once, make_thread_key);
     if (has_key && pthread_setspecific(leave_key, &waiters) == 0) {
         hl_prog_enlist();
     }
     hl_a32_add_relaxed(&waiters, 1); /* relaxed: a hint about speed */
+    hl_thread_look_at_stack();
+    hl_prog_count_wait((uint32_t)-1);
 }
 
 void hl_prog_crowd(int ranks, int cpus)

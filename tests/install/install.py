@@ -191,9 +191,9 @@ def shows(prefix, work):
     if words[2:8] != ["hello.c", "-Xlinker", "-E", "-Xlinker", "-Xlinker", "-c"] or len(words) != 8:
         print(f"FAILED: mpicc -show -Xlinker -Xlinker -c: {words}")
         sys.exit(1)
-    words = shlex.split(run([tool, "-show", "hello.c", "-Xlinker", "-E", "-Xlinker", "-v"]))
-    if words[-1] != "-lmpi_abi" or words[3:7] != ["-Xlinker", "-E", "-Xlinker", "-v"]:
-        print(f"FAILED: mpicc -show -Xlinker -E: {words}")
+    words = shlex.split(run([tool, "-show", "hello.c", "-Xlinker", "-E", "-Xlinker", "", "-Xlinker", "-v"]))
+    if words[-1] != "-lmpi_abi" or words[3:9] != ["-Xlinker", "-E", "-Xlinker", "", "-Xlinker", "-v"]:
+        print(f"FAILED: mpicc -show -Xlinker -E, with an empty argument: {words}")
         sys.exit(1)
     if any(not run([tool, option]).startswith("usage: mpicc") for option in ("-help", "-h")):
         print("FAILED: mpicc -help")

@@ -20,7 +20,8 @@ SCENES = {
     "recv": ONE.format("MPI_Recv"), "wait": ONE.format("(MPI_Wait|an MPI call)"), "probe": ONE.format("MPI_Probe"),
     "barrier": ONE.format("MPI_Barrier"), "lock": ONE.format("MPI_Win_lock"),
     "two": r"2 other threads are still in calls \((MPI_Probe, MPI_Recv|MPI_Recv, MPI_Probe)\)",
-    "new": ONE.format("MPI_Recv") + "|MPI_Recv: another thread has ended the library, and ",
+    "new": ONE.format("MPI_Recv") + "|MPI_Recv: another thread has ended the library, and "
+    "|called after MPI_Finalize",
     "gone": ONE.format("MPI_Probe"),
     "kept": None, "helped": None,
 }

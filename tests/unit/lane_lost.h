@@ -138,6 +138,28 @@ START_TEST(an_acknowledgement_ends_no_message_from_before_a_loss)
 }
 END_TEST
 
+/* The provider has no memory for one message: the one before it is under way, and its connection stands. */
+START_TEST(a_message_outlives_the_refusal_of_the_next)
+{
+    chain = 0;
+    start(1);
+    struct hl_wire_rec rec = {.op = HL_WIRE_NOTICE};
+    hl_a32 error = {0}, later = {0};
+    struct hl_lane_message m = {.peer = 2, .rec = &rec, .error = &error};
+    model.hold = true;
+    ck_assert_int_eq(hl_lane_message(&m), 0);
+    model.post_error = -FI_ENOMEM;
+    m.error = &later;
+    int rc = hl_lane_message(&m);
+    model.post_error = 0;
+    model.hold = false;
+    hl_lane_flush(2, HL_REMOTE);
+    ck_assert_int_eq(rc != 0 ? rc : hl_lane_error_take(&later), HL_ERR_NO_MEM);
+    ck_assert_int_eq(hl_lane_error_take(&error), 0);
+    stop();
+}
+END_TEST
+
 /* One that the provider never gives back: reconnecting goes on, and ticks do not begin it anew. */
 START_TEST(a_message_that_is_not_given_back_begins_no_reconnect) HL_NO_TSA
 {
@@ -420,6 +442,7 @@ static void add_lost(TCase *t)
     tcase_add_test(t, a_message_does_not_outlive_its_connection);
     tcase_add_test(t, an_acknowledgement_ends_no_message_from_before_a_loss);
     tcase_add_test(t, a_message_that_is_not_given_back_begins_no_reconnect);
+    tcase_add_test(t, a_message_outlives_the_refusal_of_the_next);
     tcase_add_loop_test(t, a_message_that_got_lost_is_missed, 0, 2);
     tcase_add_test(t, a_chain_that_fails_unsent_leaves_nothing_open);
 }
