@@ -171,7 +171,7 @@ static void finalize_shmem(const char *func)
     hl_shmem_must(hl_life_may_close(HL_LIFE_SHMEM), func, -1);
     hl_ctx_end_team(NULL, func); /* contexts that the program has left */
     hl_shmem_last_barrier(func);
-    hl_shmem_must(hl_life_may_close(HL_LIFE_SHMEM), func, -1); /* as before: a thread may be late */
+    hl_shmem_must(hl_life_may_close(HL_LIFE_SHMEM), func, -1); /* again: the barrier took time */
     hl_quiets_close();
     forget_job();
     hl_comm_free(hl_shmem_comm);
