@@ -9,6 +9,7 @@ import os
 import statistics
 import time
 
+import missed
 import peers
 import hosts  # found by way of peers
 import svg
@@ -17,6 +18,7 @@ import svg
 # network or hosts; ours: is it Hotlane's?
 Row = collections.namedtuple("Row", "name program environment arguments path ours", defaults=[{}, [], "node", False])
 NO_PATH = "by shared memory"  # mark of a row that was to use the network and did not
+MISSED = os.path.join(peers.HERE, "missed.expect")
 
 
 def add_json(parser):
@@ -32,7 +34,7 @@ def add_arguments(parser, rounds, picture=None, words="runs of each, in turns", 
     parser.add_argument("--ours", action="store_true", help="Hotlane only")
     add_json(parser)
     if goals:
-        parser.add_argument("--gate", action="store_true", help="fail when a goal is missed")
+        parser.add_argument("--gate", action="store_true", help="fail when a goal is missed that missed.expect does not list")
     if picture:
         parser.add_argument("--picture", default=picture, help="begin of the pictures' file names (default: %(default)s)")
     peers.add_arguments(parser, many=True)
@@ -194,7 +196,8 @@ class Book:
 
     def __init__(self, options, script):
         self.options, self.tables, self.lists, self.lines, self.part = options, [], [], [], (0, 1)
-        self.script, self.bad, self.shown, self.judged, self.missed = script, False, 0, 0, 0
+        self.script, self.bad, self.shown = script, False, 0
+        self.goals, self.unjudged = [], []  # [(name, is it reached?)]; names of those for which something is not here
         options.book = self
 
     def say(self, line):
@@ -202,15 +205,19 @@ class Book:
         print(line, flush=True)
         self.lines.append(line)
 
-    def judge(self, value, goal, better="less"):
-        """Words for a value and its goal, which count for --gate."""
+    def judge(self, name, value, goal, better="less"):
+        """Words for a value and its goal, which count for --gate; by its name missed.expect may list it."""
         reached = value <= goal if better == "less" else value >= goal
-        self.judged, self.missed = self.judged + 1, self.missed + (not reached)
+        self.goals.append((name, reached))
         return f"{value:.2f}, goal at {'most' if better == 'less' else 'least'} {goal:.2f}: {'reached' if reached else 'missed'}"
+
+    def aim(self, name, value, goal, better="less", more=""):
+        """Says how a value stands to its goal."""
+        self.say(f"  {name}: {self.judge(name, value, goal, better)}{more}")
 
     def bound(self, right, words):
         """A bound that only --gate keeps: it counts as a goal, and the words say how it is broken."""
-        self.judged, self.missed = self.judged + 1, self.missed + (not right)
+        self.goals.append((words, right))
         if not right:
             self.say(words)
 
@@ -266,15 +273,18 @@ class Book:
         for line in lines + [[name, "failed"] for name in table["failed"]]:
             print(f"{line[0]:<40}" + "".join(f"{word:>{width}}" for word in line[1:]), flush=True)
 
-    def compare(self, values, keys, row, better="more", goals=None):
-        """Says how many times as good as the best of the others the row is at each key; goals: {key: least}."""
-        found = {k: r for k in keys if (r := ratio(values, k, row, better))}
+    def compare(self, values, keys, row, better="more", goals=None, title=""):
+        """Says how many times as good as the best of the others the row is at each key; goals: {key: least}, whose names are the
+        title and the key."""
+        goals, found = goals or {}, {k: r for k in keys if (r := ratio(values, k, row, better))}
+        self.unjudged += [f"{title}, {k}" for k in goals if k not in found]
         if found:
             self.say(f"  {row} is so many times as good as the best of the others: " + "; ".join(
-                f"{k}: " + (self.judge(r, goals[k], "more") if k in (goals or {}) else f"{r:.2f}") + f" ({best})" for k, (r, best) in found.items()))
+                f"{k}: " + (self.judge(f"{title}, {k}", r, goals[k], "more") if k in goals else f"{r:.2f}") + f" ({best})" for k, (r, best) in found.items()))
 
     def close(self):
-        """Writes the JSON; returns the exit code: with --gate 1 when a goal was missed, and 77 when none could be judged."""
+        """Writes the JSON; returns the exit code: with --gate 1 when a goal was missed that is not listed, and 77 when none could be
+        judged."""
         if self.options.json:
             found = {"script": self.script, "tables": self.tables, "lists": self.lists, "lines": self.lines, "bad": self.bad}
             _write(self.options.json, json.dumps(found))
@@ -282,8 +292,10 @@ class Book:
                 os.remove(self.options.json + ".progress")
         if not getattr(self.options, "gate", False):
             return 1 if self.bad else 0
-        print(f"{self.missed} of {self.judged} goals missed" if self.judged else "skipped: no goal can be judged here: nothing to compare with")
-        return 1 if self.bad or self.missed else 0 if self.judged else 77
+        known, new, stale = missed.judge(missed.read(MISSED, self.script), self.goals, self.unjudged)
+        print(f"{known + new} of {len(self.goals)} goals missed: {known} known, {new} new" if self.goals
+              else "skipped: no goal can be judged here: nothing to compare with")
+        return 1 if self.bad or new or stale else 0 if self.goals else 77
 
 
 def main(script, options, work):

@@ -130,7 +130,7 @@ def divide(book, programs, more=(), goals=None):
         for job, goal in (goals or {}).items():
             key = f"{job[0]} × {job[1]}"
             for name in (row.name for row in rows if row.ours and values[row.name].get(key)):
-                book.say(f"  {name}, {key}: {book.judge(harness.middle([v[0] for v in values[name][key]]), goal)}")
+                book.aim(f"{name}, {key}, patches of {patch}", harness.middle([v[0] for v in values[name][key]]), goal)
         for field, words in ((1, "communication"), (2, "communication and the wait for neighbours")):
             book.table(f"{title}: {words}", "percent of the threads' time", values.pick(value=lambda v, _, f=field: v[f]), better="less",
                        drawn=field == 1)

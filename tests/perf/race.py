@@ -54,7 +54,7 @@ def points():
         check(code == 0 and said == ("  0.25  times, 1 threads: hotlane 4, mpich, locks 1 u\n  0.80  rates, 1 threads: hotlane 8, openmpi 10 u\n"
                                      "2 of 4 points below 1.0; the median is 1.90\n"), f"{code} {said}")
         code, said, _ = race(folder, {"figures": [{"tables": [rates, times]}]}, "--all", "--gate", "--busy", "1")
-        check(code == 1 and said.count("\n") == 5 and "  3.00  rates, 2 threads" in said and "1 of 4 points below 0.8" in said, f"{code} {said}")
+        check(code == 1 and said.count("\n") == 6 and "  3.00  rates, 2 threads" in said and "1 of 4 points below 0.8: 0 known, 1 new" in said, f"{code} {said}")
         code, said, _ = race(folder, {"figures": [{"tables": [table("alone", "more", [row("hotlane", [1, 1], True)])]}]}, "--gate")
         check(code == 77 and said.startswith("skipped: no other library ran"), f"{code} {said}")
         code, _, said = race(folder, [])
