@@ -64,10 +64,12 @@ def edges(table, text):
 def trespasses(table, text):
     """Includes of another module's private header (NAME/internal), and those that name a folder, by which one could be reached:
     no path leads from a module to the private folder of another, so its header does not compile by its name alone."""
-    owner = {os.path.basename(name): table.module_of(name) for name in text if table.module_of(name) and "/internal/" in name}
+    headers = [name for name in text if table.module_of(name) and name.endswith(".h")]
+    private = {os.path.basename(name) for name in headers if "/internal/" in name}
+    own = {(table.module_of(name), os.path.basename(name)) for name in headers}
     return [f"{name} {header}" for name, whole in text.items() if table.module_of(name) and name.endswith((".c", ".h"))
             for header in re.findall(r'^\s*#\s*include "([^"]+)"', whole, re.M)
-            if "/" in header or owner.get(header, table.module_of(name)) != table.module_of(name)]
+            if "/" in header or header in private and (table.module_of(name), header) not in own]
 
 
 def twice(places):
