@@ -2,7 +2,7 @@
  * send under way. */
 #include "fuzz_far.h"
 
-#include "../../lib/match/port.h"
+#include "../../lib/match/internal/port.h"
 #include "match_internal.h"
 
 #include "type.h"

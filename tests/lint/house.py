@@ -15,6 +15,8 @@ ASSEMBLERS = ("life", "api", "shmem")
 FABRIC = ("lib/fab/", "lib/lane/post.c", "lib/lane/send.c")
 # The name of a static function that the text of a macro defines.
 STATIC_OF_MACRO = re.compile(r"\b(?:static|HL_INLINE)\b[^;={}()]*?(\w+)\s*\([^;{}]*\)[^;{}=]*\{")
+# The option `atomics` puts their names together (meson.build), and lib/base/atomic.h includes the one that is asked for.
+BY_OPTION = "lib/base/atomic_"
 FABRIC_CALL = re.compile(r"(?<![\w>.])fi_[a-z_0-9]+\s*\(")
 
 
@@ -64,10 +66,35 @@ def edges(table, text):
 def trespasses(table, text):
     """Includes of another module's private header (NAME/internal), and those that name a folder, by which one could be reached:
     no path leads from a module to the private folder of another, so its header does not compile by its name alone."""
-    owner = {os.path.basename(name): table.module_of(name) for name in text if table.module_of(name) and "/internal/" in name}
+    headers = [name for name in text if table.module_of(name) and name.endswith(".h")]
+    private = {os.path.basename(name) for name in headers if "/internal/" in name}
+    own = {(table.module_of(name), os.path.basename(name)) for name in headers}
     return [f"{name} {header}" for name, whole in text.items() if table.module_of(name) and name.endswith((".c", ".h"))
             for header in re.findall(r'^\s*#\s*include "([^"]+)"', whole, re.M)
-            if "/" in header or owner.get(header, table.module_of(name)) != table.module_of(name)]
+            if "/" in header or header in private and (table.module_of(name), header) not in own]
+
+
+def unshared(table, text):
+    """Headers that lie in no folder `internal`, though neither another module nor the tools of `tools/` include them, themselves or by
+    a header that they include. Tests and benchmarks do not count, they are given the folders `internal` that they need; the designs
+    in NAME/compare lie together, whoever includes them."""
+    places = defaultdict(dict)  # header: {module: file}
+    for name in text:
+        if table.module_of(name) and name.endswith(".h"):
+            places[os.path.basename(name)][table.module_of(name)] = name
+    found = {name: re.findall(r'^\s*#\s*include "(?:[^"]*/)?([^"/]+)"', whole, re.M) for name, whole in text.items() if name.endswith((".c", ".h"))}
+    shared, more = set(), set()
+    for name, headers in found.items():
+        module = table.module_of(name)
+        if module or name.startswith("tools/"):
+            for header in headers:
+                if module not in places[header] and os.path.join(os.path.dirname(name), header) not in text:
+                    more.update(file for owner, file in places[header].items() if not module or owner in table.may_use(module))
+    while more:
+        shared |= more
+        more = {places[header].get(table.module_of(name)) for name in more for header in found[name]} - shared - {None}
+    return [name for of in places.values() for name in of.values()
+            if name not in shared and not name.startswith(BY_OPTION) and os.path.basename(os.path.dirname(name)) not in ("internal", "compare")]
 
 
 def twice(places):
@@ -180,6 +207,7 @@ def judge(board, text, code, bodies):
     board.count("uses in the module table without an include (goal 0)",
                 [f"{m} -> {used}" for m in table.order for used in table.uses[m] if used not in found[m]])
     board.count("includes of another module's private header, or by a path", trespasses(table, text))
+    board.count("headers outside `internal` that one module alone includes", unshared(table, text))
     board.count("structs whose tag another file defines, too (goal 0)", struct_tags(code))
     functions = statics(code, bodies)
     board.count("static functions of a name in another file, too (goal 0)", same_statics(functions))

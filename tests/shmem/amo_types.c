@@ -1,7 +1,7 @@
 /* Every atomic of every type, plain, on a context, not blocking, and by its old name: each PE on a word of
  * its right neighbour that nobody else touches, so that every result is known.
  * usage: amo_types [OPTIONS of the context] */
-#include "../../shmem/types.h"
+#include "../../shmem/internal/types.h"
 #include "shmem_test.h"
 
 static int right;

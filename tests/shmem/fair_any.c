@@ -5,7 +5,7 @@
  *     fair_any SEARCHES, at least 16 */
 #include "shmem_test.h"
 
-#include "../../shmem/types.h"
+#include "../../shmem/internal/types.h"
 
 #define N 7
 

@@ -5,7 +5,7 @@
  */
 #include "shmem_test.h"
 
-#include "../../shmem/types.h"
+#include "../../shmem/internal/types.h"
 
 #define N 8
 

@@ -1,6 +1,6 @@
 /* Every put and get of every type and size, plain and on a context, from each PE to its right neighbour.
  * usage: xfer_types [OPTIONS of the context] */
-#include "../../shmem/types.h"
+#include "../../shmem/internal/types.h"
 #include "shmem_test.h"
 
 #define N 12 /* elements that are moved; arrays are longer */
