@@ -257,9 +257,9 @@ int hl_chain_append(struct hl_lane *lane, struct hl_way *way, const struct hl_is
     }
     struct hl_chain *chain = way->chain;
     append_op(chain, &s, op);
-    lane->chain = chain;
+    lane->last.chain = chain;
     /* relaxed: only the lease's holder acts on it. */
-    hl_a64_store_relaxed(&lane->takes, s.keyed ? op->token : 0);
+    hl_a64_store_relaxed(&lane->last.takes, s.keyed ? op->token : 0);
     if (lane->pool->chain_max == 0 || hl_chain_left(chain) < 2 * sizeof s.rec.small) {
         (void)hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE); /* refused: stays open; errors are kept */
     }
