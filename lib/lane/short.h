@@ -12,7 +12,8 @@
 /* Wakes the thread that waits for the lease which the caller has left. */
 void hl_lane_short_wake(void) HL_COLD;
 
-/* May a put or get of `len` bytes ride in a chain? What may is copied, so that its buffer is free at once. */
+/* May a put or get of `len` bytes, not 0, ride in a chain? What may is copied, so that its buffer is free at
+ * once. */
 HL_INLINE bool hl_lane_chains(size_t len)
 {
     return len <= hl_pool.chain_max;
