@@ -366,7 +366,9 @@ HL_INLINE int start_any(void *origin, int64_t origin_count, MPI_Datatype origin_
     return start_move(&m, &call.tail, call.how->func);
 }
 
-/* One row for each call: its name here and for users, direction. */
+/* One row for each call: its name here and for users, direction. Each row makes a function that has the
+ * arguments where the user's call has them, so that the short way goes on there by a jump; direction and
+ * name, for which no argument is left, are constants in it. */
 #define CALLS(X)                                                                                             \
     X(rput, MPI_Rput, HL_PUT)                                                                                \
     X(rput_c, MPI_Rput_c, HL_PUT)                                                                            \

@@ -289,6 +289,7 @@ enum hl_fab_refusal hl_fab_refused(int rc)
     }
 }
 
+/* Lanes post their reads by themselves (lib/lane/post.c), since a get has no call to spare. */
 int hl_fab_ep_read(struct hl_fab_ep *ep, fi_addr_t from, uint64_t addr, uint64_t key, struct iovec to,
                    void *context)
 {

@@ -129,6 +129,7 @@ static int try_message(struct trial *t, uint8_t mark)
     int rc;
     memset(from, mark, len);
     t->open = RECEIVE | SEND;
+    /* Not by hl_fab_ep_listen: a receive that the provider never takes fails the test, and ends no job. */
     do {
         rc = judge_post(t, hl_fab_ep_post_buffer(&t->to, to, len, &t->receive), what);
     } while (rc > 0);

@@ -8,6 +8,7 @@
 
 #include "buffer.h"
 #include "err.h"
+#include "short.h"
 
 #include <string.h>
 
@@ -32,10 +33,10 @@ size_t hl_chain_room(void)
     return (hl_fab.eager - HL_CHAIN_RECORDS_AT - 2 * sizeof(struct hl_wire_short)) & ~(size_t)7;
 }
 
-bool hl_chain_takes(const struct hl_lane_pool *p, const struct hl_issue *op)
+bool hl_chain_takes(const struct hl_issue *op)
 {
     return op->what == HL_ISSUE_MESSAGE ||
-           (op->what == HL_ISSUE_ATOMIC ? op->recorded : p->chain_max != 0 && op->len <= p->chain_max);
+           (op->what == HL_ISSUE_ATOMIC ? op->recorded : hl_lane_chains(op->len));
 }
 
 const void *hl_chain_me(void)
@@ -257,9 +258,9 @@ int hl_chain_append(struct hl_lane *lane, struct hl_way *way, const struct hl_is
     }
     struct hl_chain *chain = way->chain;
     append_op(chain, &s, op);
-    lane->chain = chain;
+    lane->last.chain = chain;
     /* relaxed: only the lease's holder acts on it. */
-    hl_a64_store_relaxed(&lane->takes, s.keyed ? op->token : 0);
+    hl_a64_store_relaxed(&lane->last.takes, s.keyed ? op->token : 0);
     if (lane->pool->chain_max == 0 || hl_chain_left(chain) < 2 * sizeof s.rec.small) {
         (void)hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE); /* refused: stays open; errors are kept */
     }

@@ -204,8 +204,8 @@ hl_a64 hl_lane_errors;
 void hl_lane_forget(void)
 {
     for (uint32_t i = 0; i < hl_pool_count(&hl_pool); i++) {
-        hl_a64_store_relaxed(&hl_pool.lanes[i]->takes, 0); /* relaxed: no other thread is left. */
-        hl_lease_unwant(&hl_pool.lanes[i]->lease);         /* owners find it closed */
+        hl_a64_store_relaxed(&hl_pool.lanes[i]->last.takes, 0); /* relaxed: no other thread is left. */
+        hl_lease_unwant(&hl_pool.lanes[i]->lease);              /* owners find it closed */
     }
     hl_a32_store_relaxed(&hl_pool.count, 0);
 }

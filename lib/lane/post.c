@@ -171,7 +171,7 @@ HL_INLINE void commit_direct(struct hl_lane *lane, struct hl_way *way, struct hl
 HL_INLINE bool post_at_once(struct hl_lane *lane, const struct hl_xfer *x, bool reads, bool copies)
     HL_REQUIRES(lane->lease)
 {
-    struct hl_way *way = lane->recent;
+    struct hl_way *way = lane->last.way;
     if (HL_UNLIKELY(way == NULL || way->peer != x->peer || !way->marked)) {
         return false;
     }
@@ -247,7 +247,7 @@ static struct hl_way *other_way(struct hl_lane *lane, const struct hl_issue *op,
         way = hl_way_make(lane, op->peer, op->card, rc);
     }
     if (way != NULL) {
-        lane->recent = way;
+        lane->last.way = way;
     }
     return way;
 }
@@ -287,7 +287,7 @@ static HL_COLD int keep_fence(struct hl_lane *lane, struct hl_way *way, const st
         hl_way_mark(lane, way);
         return 0;
     }
-    if (op->what == HL_ISSUE_READ || hl_chain_takes(lane->pool, op)) {
+    if (op->what == HL_ISSUE_READ || hl_chain_takes(op)) {
         return 0;
     }
     int rc = hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE);
@@ -320,7 +320,7 @@ static int prepare_way(struct hl_lane *lane, struct hl_way *way, const struct hl
 int hl_lane_post(struct hl_lane *lane, const struct hl_issue *op)
 {
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_leases, 1);
-    struct hl_way *way = lane->recent;
+    struct hl_way *way = lane->last.way;
     if (HL_UNLIKELY(way == NULL || way->peer != op->peer)) {
         int rc = 0;
         way = other_way(lane, op, &rc);
@@ -334,8 +334,7 @@ int hl_lane_post(struct hl_lane *lane, const struct hl_issue *op)
             return rc;
         }
     }
-    return hl_chain_takes(lane->pool, op) ? hl_chain_append(lane, way, op)
-                                          : hl_lane_post_direct(lane, way, op);
+    return hl_chain_takes(op) ? hl_chain_append(lane, way, op) : hl_lane_post_direct(lane, way, op);
 }
 
 /* ---- operations ---- */

@@ -52,9 +52,9 @@ static void close_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRE
     chain->way->chain = NULL;
     chain->way->refused.looked_ns = 0;
     chain->at_tick = lane->ticks;
-    if (lane->chain == chain) {
-        lane->chain = NULL;
-        hl_a64_store_relaxed(&lane->takes, 0); /* relaxed: only the lease's holder acts on it. */
+    if (lane->last.chain == chain) {
+        lane->last.chain = NULL;
+        hl_a64_store_relaxed(&lane->last.takes, 0); /* relaxed: only the lease's holder acts on it. */
     }
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_leases, chain->records - chain->keys - chain->counted);
 }

@@ -5,14 +5,15 @@
 #ifndef HL_LANE_SHORT_H
 #define HL_LANE_SHORT_H
 
-#include "state.h"
+#include "short_state.h"
 
 #include <string.h>
 
 /* Wakes the thread that waits for the lease which the caller has left. */
 void hl_lane_short_wake(void) HL_COLD;
 
-/* May a put or get of `len` bytes ride in a chain? What may is copied, so that its buffer is free at once. */
+/* May a put or get of `len` bytes, not 0, ride in a chain? What may is copied, so that its buffer is free at
+ * once. */
 HL_INLINE bool hl_lane_chains(size_t len)
 {
     return len <= hl_pool.chain_max;
@@ -28,8 +29,8 @@ HL_INLINE struct hl_lane *hl_lane_short_enter(uint64_t token) HL_NO_TSA
     }
     struct hl_lane *lane = hl_pool.lanes[at];
     /* relaxed: a guess; certain under the lease. */
-    bool likely = hl_a64_load_relaxed(&lane->takes) == token;
-    return HL_LIKELY(likely) && HL_LIKELY(hl_lease_try(&lane->lease)) ? lane : NULL;
+    bool likely = hl_a64_load_relaxed(&hl_lane_last(lane)->takes) == token;
+    return HL_LIKELY(likely) && HL_LIKELY(hl_lease_try(hl_lane_lease(lane))) ? lane : NULL;
 }
 
 /* Enters the lane that the caller names, if its chain got a record of this (window, target) last; else
@@ -37,22 +38,22 @@ HL_INLINE struct hl_lane *hl_lane_short_enter(uint64_t token) HL_NO_TSA
 HL_INLINE struct hl_lane *hl_lane_short_enter_own(struct hl_lane *lane, uint64_t token) HL_NO_TSA
 {
     /* relaxed: a guess; certain under the lease. */
-    bool likely = hl_a64_load_relaxed(&lane->takes) == token;
-    return HL_LIKELY(likely) && HL_LIKELY(hl_lease_try_any(&lane->lease)) ? lane : NULL;
+    bool likely = hl_a64_load_relaxed(&hl_lane_last(lane)->takes) == token;
+    return HL_LIKELY(likely) && HL_LIKELY(hl_lease_try_any(hl_lane_lease(lane))) ? lane : NULL;
 }
 
 /* Asked under the lease: does the lane's chain still take records of `token`, and has it `bytes` left? */
-HL_INLINE bool hl_lane_short_fits(const struct hl_lane *lane, uint64_t token, size_t bytes) HL_NO_TSA
+HL_INLINE bool hl_lane_short_fits(struct hl_lane *lane, uint64_t token, size_t bytes) HL_NO_TSA
 {
     /* relaxed: written by the leaseholder only. */
-    return HL_LIKELY(hl_a64_load_relaxed(&lane->takes) == token) &&
-           HL_LIKELY(bytes <= hl_chain_left(lane->chain));
+    return HL_LIKELY(hl_a64_load_relaxed(&hl_lane_last(lane)->takes) == token) &&
+           HL_LIKELY(bytes <= hl_chain_left(hl_lane_last(lane)->chain));
 }
 
 /* Leaves the lease and returns `done`. When that is false, the caller goes on with a call that wakes, too. */
 HL_INLINE bool hl_lane_short_leave(struct hl_lane *lane, bool done) HL_NO_TSA
 {
-    bool wanted = hl_lease_leave(&lane->lease);
+    bool wanted = hl_lease_leave(hl_lane_lease(lane));
     if (HL_UNLIKELY(wanted) && done) {
         hl_lane_short_wake();
     }
@@ -70,7 +71,7 @@ HL_INLINE bool hl_lane_short_put(struct hl_lane *lane, uint64_t token, struct hl
     }
     bool fits = hl_lane_short_fits(lane, token, bytes);
     if (HL_LIKELY(fits)) {
-        struct hl_chain *chain = lane->chain;
+        struct hl_chain *chain = hl_lane_last(lane)->chain;
         uint8_t *at = chain->end;
         memcpy(at, &rec, sizeof rec);
         if (len % 8 != 0) {
@@ -93,9 +94,9 @@ HL_INLINE bool hl_lane_short_get(struct hl_lane *lane, uint64_t token, uint64_t 
         return false;
     }
     bool fits = hl_lane_short_fits(lane, token, sizeof(struct hl_wire_short) + answer) &&
-                lane->chain->ask_count - 1 < HL_CHAIN_ASKS - 1;
+                hl_lane_last(lane)->chain->ask_count - 1 < HL_CHAIN_ASKS - 1;
     if (HL_LIKELY(fits)) {
-        struct hl_chain *chain = lane->chain;
+        struct hl_chain *chain = hl_lane_last(lane)->chain;
         struct hl_wire_short rec = {.op = HL_WIRE_GET, .len = (uint32_t)len, .addr = addr};
         chain->asks[chain->ask_count++] =
             (struct hl_ask){.reply = buf, .len = (uint32_t)len, .record = chain->records++};

@@ -1,9 +1,7 @@
-/* The receive endpoint: buffers, senders known by their HELLO, acknowledgements with answers.
+/* The receive endpoint: opening it, reading its queue, records to the receive endpoints of other ranks.
  *
- * A message that arrives is checked, its sender is found (or learnt from HELLO), and its records are handled
- * in order (records.c). Then an acknowledgement with the answers goes to the sender's lane; messages without
- * answers that came from one lane in one pass get one acknowledgement together. Where receives complete in
- * any order, unordered.c does that.
+ * A message that arrives is checked, its sender is found, its records are handled in order (records.c), and
+ * the sender is answered (answers.c). Where receives complete in any order, unordered.c does that.
  * Messages that the provider cannot take now wait in a list, in order; the senders' credits bound its length.
  * All of this belongs to the receive thread, except that another thread runs hl_rx_net_open before. */
 #include "answers.h"
@@ -26,186 +24,16 @@
 
 #define BUFFERS 64
 
-#define PASS 16 /* most completions that are read at once */
-
 static struct hl_fab_ep ep;
-static struct hl_rx_senders senders;
 /* [size] address of a peer's receive endpoint, plus 1; 0: not inserted. Only pages of peers in use are
  * touched. */
 static uint64_t *peer_rx;
 _Static_assert(FI_ADDR_NOTAVAIL == UINT64_MAX, "no address plus 1 is 0");
-static bool *spoken_to; /* [size] true: something was sent to that receive endpoint */
-static struct {
-    int rank;
-    unsigned lane;
-} due[PASS]; /* lanes that wait for an acknowledgement without answers */
-static size_t n_due;
+static bool *spoken_to;    /* [size] true: something was sent to that receive endpoint */
 static uint64_t heartbeat; /* peers read it to see whether this rank lives */
 static uint64_t heartbeat_region;
 
-/* ---- messages in ---- */
-
-void hl_rx_answers_drop(size_t len, const char *why)
-{
-    hl_stat_rank_add(HL_STAT_RANK_rx_dropped, 1);
-    hl_log(HL_LOG_DEBUG, "message of %zu bytes dropped: %s", len, why);
-}
-
-struct hl_rx_outbound *hl_rx_answers_new(const struct hl_wire_head *head, struct hl_rx_answers *a)
-{
-    struct hl_rx_outbound *out = hl_rx_sends_new();
-    if (out == NULL) {
-        hl_rx_answers_drop(head->len, "no memory for its answer");
-        return NULL;
-    }
-    out->peer = (int)head->from;
-    *a = (struct hl_rx_answers){.bytes = out->bytes, .len = sizeof *head};
-    return out;
-}
-
-void hl_rx_answers_send(const struct hl_rx_sender *s, struct hl_rx_outbound *out, struct hl_wire_head ack)
-{
-    ack.nonce = hl_job.nonce;
-    ack.from = (uint32_t)hl_job.rank;
-    ack.kind = HL_WIRE_ACK;
-    memcpy(out->bytes, &ack, sizeof ack);
-    out->len = ack.len;
-    out->needs_end = out->needs_end || ack.flags != 0;
-    out->to = s->addr;
-    hl_rx_sends_send(out);
-}
-
-/* ---- answers that are lost ----
- *
- * The provider reports that an answer has ended with an error, refuses it, or takes nothing for too long. It
- * reports nothing of what is injected: so refusals and answers with flags are sent (needs_end); an answer
- * with data the lane misses, and for a bare acknowledgement it asks.
- *
- * The lane would ask for a lost answer without end, or take the next acknowledgement of all that came for it.
- * So the messages up to it count as lost: pings, and messages of an ordered stream, are answered so until the
- * lane says HELLO. It says that after any loss, also before it has heard of this one, so it is told once
- * more. */
-
-/* True for an answer that no later one replaces. */
-static bool is_needed(const struct hl_wire_head *head)
-{
-    return head->seq != 0 && (head->count > 0 || head->flags != 0); /* 0: to a ping, all is well */
-}
-
-void hl_rx_net_lost(const struct hl_rx_outbound *out)
-{
-    const struct hl_wire_head *head = (const void *)out->bytes;
-    struct hl_rx_sender *s =
-        head->kind == HL_WIRE_ACK ? hl_rx_senders_find(&senders, out->peer, head->lane) : NULL;
-    if (s == NULL || !is_needed(head)) {
-        return;
-    }
-    hl_log(HL_LOG_DEBUG, "the answer to message %llu of lane %u of rank %d is lost",
-           (unsigned long long)head->seq, head->lane, out->peer);
-    s->unanswered = head->seq > s->unanswered ? head->seq : s->unanswered;
-    if (hl_fab.ordered) {
-        s->known = s->ack_due = false; /* what comes is refused: an acknowledgement of it would cover all */
-    }
-}
-
-bool hl_rx_net_may_leave(const struct hl_rx_outbound *out)
-{
-    const struct hl_wire_head *head = (const void *)out->bytes;
-    bool covers = head->kind == HL_WIRE_ACK && head->flags == 0;
-    const struct hl_rx_sender *s = covers ? hl_rx_senders_find(&senders, out->peer, head->lane) : NULL;
-    return s == NULL || s->unanswered == 0;
-}
-
-bool hl_rx_answers_lost(const struct hl_rx_sender *s, const struct hl_wire_head *head, uint64_t seq)
-{
-    struct hl_rx_answers none;
-    struct hl_rx_outbound *out = hl_rx_answers_new(head, &none);
-    if (out != NULL) {
-        hl_rx_answers_send(s, out,
-                           (struct hl_wire_head){
-                               .seq = seq, .lane = head->lane, .flags = HL_WIRE_LOST, .len = sizeof *head});
-    }
-    return out != NULL;
-}
-
-void hl_rx_answers_anew(struct hl_rx_sender *s, const struct hl_wire_head *head)
-{
-    uint64_t seq = s->unanswered;
-    s->unanswered = 0;
-    s->known = true;
-    if (!hl_rx_answers_lost(s, head, seq)) {
-        s->unanswered = seq;
-        s->known = !hl_fab.ordered;
-    }
-}
-
-/* A message whose sender is not known, or must hear of a loss before. */
-static void refuse_message(const struct hl_wire_head *head)
-{
-    const struct hl_rx_sender *s = hl_rx_senders_find(&senders, (int)head->from, head->lane);
-    if (s != NULL && s->unanswered != 0) {
-        (void)hl_rx_answers_lost(s, head, head->seq);
-    } else {
-        hl_rx_answers_drop(head->len, "from a lane that said no HELLO");
-    }
-}
-
-struct hl_rx_sender *hl_rx_answers_sender(const struct hl_wire_head *head)
-{
-    struct hl_rx_sender *s = hl_rx_senders_get(&senders, (int)head->from, head->lane);
-    const struct hl_wire_hello *hello = hl_wire_hello_of(head);
-    if (s == NULL || hello == NULL) {
-        return s != NULL && s->known ? s : NULL;
-    }
-    /* A lane that has lost its connection says HELLO again, with the same address. */
-    if (!s->known && s->unanswered != 0 && head->count > 0) { /* pings say HELLO whatever they know */
-        hl_rx_answers_anew(s, head);
-    } else if (!s->known && s->unanswered == 0 &&
-               hl_fab_ep_insert(&ep, hello->name, (size_t)hello->len, &s->addr) == 0) {
-        s->known = true;
-    }
-    hl_fab_cloexec_request();
-    return s->known ? s : NULL;
-}
-
 /* ---- messages of lanes ---- */
-
-/* Sends `out` as acknowledgement of all messages that came from the lane. */
-static void acknowledge_lane(struct hl_rx_sender *s, unsigned lane, struct hl_rx_outbound *out,
-                             uint32_t count)
-{
-    s->ack_due = false;
-    hl_rx_answers_send(
-        s, out,
-        (struct hl_wire_head){.seq = s->applied, .lane = (uint16_t)lane, .len = out->len, .count = count});
-}
-
-/* Sends one acknowledgement to each lane whose messages of this pass had no answers. */
-static void send_due_acks(void)
-{
-    for (size_t i = 0; i < n_due; i++) {
-        struct hl_rx_sender *s = hl_rx_senders_find(&senders, due[i].rank, due[i].lane);
-        struct hl_rx_outbound *out = s != NULL && s->ack_due ? hl_rx_sends_new() : NULL;
-        if (out != NULL) {
-            out->len = sizeof(struct hl_wire_head);
-            out->peer = due[i].rank;
-            acknowledge_lane(s, due[i].lane, out, 0);
-        } else if (s != NULL) {
-            s->ack_due = false; /* without memory: the lane's next message, or its ping, asks again */
-        }
-    }
-    n_due = 0;
-}
-
-/* Notes that the lane is to get an acknowledgement at the end of this pass. */
-static void ack_at_end(struct hl_rx_sender *s, const struct hl_wire_head *head)
-{
-    if (!s->ack_due && n_due < HL_COUNT_OF(due)) { /* there are places for all completions of a pass */
-        s->ack_due = true;
-        due[n_due].rank = (int)head->from;
-        due[n_due++].lane = head->lane;
-    }
-}
 
 /* Handles the records of a lane's message if it is the next one; false: there is a gap before it. A
  * message with HELLO may come after a gap: the lane knows that a connection was lost, and has failed
@@ -273,27 +101,15 @@ static void take_net_message(const uint8_t *bytes, size_t len)
     }
     struct hl_rx_sender *s = hl_rx_answers_sender(head);
     if (s == NULL) {
-        refuse_message(head);
+        hl_rx_answers_refuse(head);
         return;
     }
     struct hl_rx_outbound *out = hl_rx_answers_new(head, &a);
     if (out == NULL) {
         return;
     }
-    bool lost = !take_next_message(s, head, &a);
-    out->len = a.len;
-    out->needs_end = a.refuses;
-    if (HL_UNLIKELY(lost)) {
-        hl_rx_answers_send(
-            s, out,
-            (struct hl_wire_head){
-                .seq = head->seq, .lane = head->lane, .flags = HL_WIRE_LOST, .len = sizeof *head});
-    } else if (a.count > 0) {
-        acknowledge_lane(s, head->lane, out, a.count);
-    } else {
-        hl_rx_sends_recycle(out);
-        ack_at_end(s, head);
-    }
+    bool handled = take_next_message(s, head, &a);
+    hl_rx_answers_give(s, head, out, &a, handled);
 }
 
 /* ---- the queue ---- */
@@ -335,14 +151,14 @@ static int read_net_error(void)
 
 int hl_rx_net_poll(void)
 {
-    struct fi_cq_msg_entry entries[PASS];
+    struct fi_cq_msg_entry entries[HL_RX_ANSWERS_PASS];
     int moved = 0;
     for (;;) {
         int n = hl_fab_ep_completed(&ep, entries, HL_COUNT_OF(entries));
         for (int i = 0; i < n; i++) {
             take_completion(&entries[i]);
         }
-        send_due_acks();
+        hl_rx_answers_give_due();
         moved += n >= 0 ? n : read_net_error();
         if (n < (int)HL_COUNT_OF(entries)) {
             break;
@@ -403,6 +219,11 @@ bool hl_rx_may_ask(int peer)
         (void)hl_rx_card_now(peer, &rc);
     }
     return rc != HL_ERR_AGAIN;
+}
+
+int hl_rx_net_insert(const void *name, size_t len, fi_addr_t *addr)
+{
+    return hl_fab_ep_insert(&ep, name, len, addr);
 }
 
 static int insert_peer(int peer)
@@ -568,7 +389,6 @@ void hl_rx_net_close(void)
         hl_mr_unregister(heartbeat_region);
         heartbeat_region = 0;
     }
-    n_due = 0;
     hl_mr_close();
     (void)hl_rx_close_ep(&ep); /* what it sends is leaked, too: it is in no list (sends.c) */
     hl_rx_sends_close();
@@ -577,7 +397,7 @@ void hl_rx_net_close(void)
     hl_rx_streams_close();
     spoken_to = NULL;
     peer_rx = NULL;
-    hl_rx_senders_free(&senders);
+    hl_rx_answers_close();
     hl_rx_unordered_close();
 }
 

@@ -1,5 +1,6 @@
 /* Messages that the receive endpoint sends, and the list of those that wait. */
 #include "sends.h"
+#include "answers.h"
 #include "rx_internal.h"
 #include "stuck.h"
 
@@ -46,7 +47,7 @@ void hl_rx_sends_recycle(struct hl_rx_outbound *out)
 
 void hl_rx_sends_lose(struct hl_rx_outbound *out)
 {
-    hl_rx_net_lost(out);
+    hl_rx_answers_note_lost(out);
     hl_rx_sends_recycle(out);
 }
 
@@ -93,7 +94,7 @@ int hl_rx_sends_again(void)
         struct hl_rx_outbound *out = *at;
         struct hl_rx_outbound *next = out->next;
         bool skip = hl_rx_stuck_has(&stuck, out->to);
-        bool drops = hl_rx_is_dead(out->peer) || !hl_rx_net_may_leave(out);
+        bool drops = hl_rx_is_dead(out->peer) || !hl_rx_answers_may_leave(out);
         int rc = drops ? HL_ERR_PROC_ABORTED : skip ? HL_ERR_AGAIN : hl_rx_sends_post(out);
         if (rc == HL_ERR_AGAIN && !hl_rx_gives_up(out->peer, now - out->since_ns)) {
             if (!skip && !hl_rx_stuck_note(&stuck, out->to)) {

@@ -84,9 +84,9 @@ void __wrap_hl_slot_advance(struct hl_lane *lane)
 /* The lane's chain was sent: goes on taking records for it. */
 static void take_on(struct hl_lane *lane, struct hl_chain *chain, uint64_t takes)
 {
-    if (fault == TAKES_STAYS && chain != NULL && lane->chain == NULL) {
-        lane->chain = chain;
-        hl_a64_store_relaxed(&lane->takes, takes); /* relaxed: as the library's */
+    if (fault == TAKES_STAYS && chain != NULL && lane->last.chain == NULL) {
+        lane->last.chain = chain;
+        hl_a64_store_relaxed(&lane->last.takes, takes); /* relaxed: as the library's */
     }
 }
 
@@ -95,8 +95,8 @@ int __wrap_hl_chain_send(struct hl_lane *lane, struct hl_way *way, enum hl_chain
     if (fault == CHAIN_STAYS_OPEN && form == HL_CHAIN_MAY_GO_ALONE) {
         return 0;
     }
-    struct hl_chain *chain = lane->chain;
-    uint64_t takes = lane->takes.v;
+    struct hl_chain *chain = lane->last.chain;
+    uint64_t takes = lane->last.takes.v;
     int rc = __real_hl_chain_send(lane, way, form);
     take_on(lane, chain, takes);
     return rc;
@@ -105,8 +105,8 @@ int __wrap_hl_chain_send(struct hl_lane *lane, struct hl_way *way, enum hl_chain
 void __wrap_hl_chain_send_all(struct hl_lane *lane, uint64_t before)
 {
     if (fault != CHAIN_STAYS_OPEN) {
-        struct hl_chain *chain = lane->chain;
-        uint64_t takes = lane->takes.v;
+        struct hl_chain *chain = lane->last.chain;
+        uint64_t takes = lane->last.takes.v;
         __real_hl_chain_send_all(lane, before);
         take_on(lane, chain, takes);
     }

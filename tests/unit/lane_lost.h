@@ -86,7 +86,7 @@ START_TEST(a_message_does_not_outlive_its_connection)
     for (int i = 0; i < 5; i++) {
         (void)hl_pool_tick(&hl_pool);
     }
-    struct hl_way *way = lane->recent;
+    struct hl_way *way = lane->last.way;
     uint64_t unacked = 0;
     if (hl_lease_try(&lane->lease)) {
         unacked = way->unacked;

@@ -16,6 +16,7 @@
 #include "pinned.h"
 #include "shm.h"
 #include "short.h"
+#include "state.h"
 #include "xfer.h"
 
 #include <string.h>

@@ -113,6 +113,7 @@ bool hl_rx_net_may_sleep(void); /* true when the queue's descriptor will wake th
 bool hl_rx_net_waits(void);     /* true: poll again soon: messages wait, or there is no descriptor */
 int hl_rx_net_fd(void);         /* the queue's descriptor, or -1 */
 void hl_rx_net_close(void);
+int hl_rx_net_insert(const void *name, size_t len, fi_addr_t *addr); /* as hl_fab_ep_insert */
 
 /* ---- numbers of records between receive endpoints (streams.c) ---- */
 int hl_rx_streams_open(void);

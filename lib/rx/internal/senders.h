@@ -12,7 +12,7 @@ struct hl_rx_sender {
     uint64_t key;     /* 0: the place is free */
     fi_addr_t addr;   /* where its acknowledgements go; valid when known */
     uint64_t applied; /* number of the last message that was handled */
-    /* not 0: the answer to the message of this number is lost, and the lane may not know it (net.c) */
+    /* not 0: the answer to the message of this number is lost, and the lane may not know it (answers.c) */
     uint64_t unanswered;
     bool ack_due; /* a message came since the last acknowledgement */
     bool known;   /* HELLO was seen; false again while an answer of an ordered stream is lost */

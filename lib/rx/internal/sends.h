@@ -36,11 +36,6 @@ void hl_rx_sends_recycle(struct hl_rx_outbound *out);
 /* Recycles a message that the provider had taken, or was to take, and that does not arrive. */
 void hl_rx_sends_lose(struct hl_rx_outbound *out);
 
-/* In net.c: notes a message that does not arrive. False: this one must not arrive any more, since it would
- * stand for one that is lost. */
-void hl_rx_net_lost(const struct hl_rx_outbound *out);
-bool hl_rx_net_may_leave(const struct hl_rx_outbound *out);
-
 /* Posts a message at once. Returns 0, and the buffer belongs to the provider or was recycled; HL_ERR_AGAIN or
  * HL_ERR_OTHER without a text, and the buffer stays the caller's. */
 int hl_rx_sends_post(struct hl_rx_outbound *out);
