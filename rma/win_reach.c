@@ -219,7 +219,7 @@ static int store_far(struct win_reach *r)
 
 /* All ranks have done what they can alone: each has a window, or an error, or needs the network. A rank that
  * has a window enters it into the table first, since records of other ranks may come before this call
- * ends. */
+ * ends. Nothing that may fail on one rank comes after this. */
 static int agree_on_reach(struct win_reach *r, int rc, enum hl_win_need need)
 {
     struct hl_win *w = r->w;
@@ -323,6 +323,7 @@ static int reach_in_order(struct win_reach *r)
     w->id = w->comm->ctx = (uint64_t)r->facts.id;
     int lost = hl_cards_exchange(r), rc = r->facts.lost ? say_lost() : lost;
     rc = r->how == HL_NEED_SOMETHING ? share_window_memory(w, r->comm, r->ask, r->cards, rc) : rc;
+    rc = rc != 0 ? rc : hl_win_show_bases(w, r->ask, &r->facts);
     rc = rc != 0 ? rc : reach_by_mapping(r, &more);
     rc = agree_on_reach(r, rc, more);
     if (rc == HL_NEED_SOMETHING) {
@@ -405,7 +406,6 @@ int hl_win_reach_all(struct hl_win *w, struct hl_comm *comm, const struct hl_win
     if (r.node != NULL) {
         hl_group_unref(r.node);
     }
-    rc = rc == 0 ? hl_win_show_bases(w, ask, &r.facts) : rc;
     free(r.cards);
     return rc;
 }

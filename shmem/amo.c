@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "entry.h"
+#include "hang.h"
 #include "near.h"
 #include "shm.h"
 #include "short.h"
@@ -127,8 +128,8 @@ HL_INLINE bool is_amo_chained(const struct amo *how, const struct hl_ctx *ctx, c
 
 /* Does a far operation. It waits where the result is returned, and where nothing copies the operands (chains
  * are off). */
-static uint64_t apply_far(const struct amo *how, const struct hl_ctx *ctx, const struct operands *o,
-                          const struct hl_sym_addr *addr, int pe)
+HL_HANG_SHMEM static uint64_t apply_far(const struct amo *how, const struct hl_ctx *ctx,
+                                        const struct operands *o, const struct hl_sym_addr *addr, int pe)
 {
     union word value = amo_word(how, o->value), cond = amo_word(how, o->cond), got = {.wide = 0};
     bool compares = how->op == HL_OP_KINDS;
@@ -157,8 +158,8 @@ static uint64_t apply_far(const struct amo *how, const struct hl_ctx *ctx, const
     return how->bytes == 8 ? got.wide : got.narrow;
 }
 
-static HL_NOINLINE uint64_t apply_anywhere(const struct amo *how, const struct hl_ctx *ctx, void *dest,
-                                           struct operands o, int pe)
+HL_HANG_SHMEM static HL_NOINLINE uint64_t apply_anywhere(const struct amo *how, const struct hl_ctx *ctx,
+                                                         void *dest, struct operands o, int pe)
 {
     struct hl_sym_addr addr;
     hl_shmem_find(dest, how->bytes, pe, how->func, &addr);

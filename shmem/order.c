@@ -7,6 +7,7 @@
 
 #include "ctx.h"
 #include "entry.h"
+#include "hang.h"
 #include "hl_build.h"
 #include "near.h"
 #include "prog.h"
@@ -49,7 +50,7 @@ static bool is_mapped(int pe)
 
 /* ---- what the calls share ---- */
 
-void hl_shmem_quiet(const struct hl_ctx *ctx, const char *func)
+HL_HANG_SHMEM void hl_shmem_quiet(const struct hl_ctx *ctx, const char *func)
 {
     if (hl_lane_is_there()) {
         hl_lane_flush_on(ctx->lane, -1, HL_REMOTE);
@@ -59,7 +60,7 @@ void hl_shmem_quiet(const struct hl_ctx *ctx, const char *func)
 }
 
 /* Makes sure that what was issued to a PE is stored there before what is issued to it later. */
-static void fence_context(const struct hl_ctx *ctx, const char *func)
+HL_HANG_SHMEM static void fence_context(const struct hl_ctx *ctx, const char *func)
 {
     hl_fence_release(); /* orders my stores; pairs with an acquire load of the later one at another PE. */
     if (hl_lane_is_there()) {
@@ -91,7 +92,7 @@ static bool is_invalid(shmem_ctx_t ctx, const char *func)
     return ctx == SHMEM_CTX_INVALID;
 }
 
-static HL_NOINLINE void quiet_slow(shmem_ctx_t ctx, const char *func)
+HL_HANG_SHMEM static HL_NOINLINE void quiet_slow(shmem_ctx_t ctx, const char *func)
 {
     if (!is_invalid(ctx, func)) {
         hl_shmem_quiet(check_context(ctx, func), func);
@@ -107,7 +108,7 @@ HL_INLINE void quiet_context(shmem_ctx_t ctx, const char *func)
     }
 }
 
-static HL_NOINLINE void fence_slow(shmem_ctx_t ctx, const char *func)
+HL_HANG_SHMEM static HL_NOINLINE void fence_slow(shmem_ctx_t ctx, const char *func)
 {
     if (!is_invalid(ctx, func)) {
         fence_context(check_context(ctx, func), func);
@@ -123,7 +124,7 @@ HL_INLINE void fence_ctx(shmem_ctx_t ctx, const char *func)
     }
 }
 
-static void pe_quiet(shmem_ctx_t ctx, const int *pes, size_t n, const char *func)
+HL_HANG_SHMEM static void pe_quiet(shmem_ctx_t ctx, const int *pes, size_t n, const char *func)
 {
     if (is_invalid(ctx, func)) {
         return;

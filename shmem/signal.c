@@ -7,6 +7,7 @@
 #include <shmem.h>
 
 #include "entry.h"
+#include "hang.h"
 #include "job.h"
 #include "near.h"
 #include "prog.h"
@@ -110,7 +111,7 @@ static void check_signal_call(const struct signal_call *n)
 }
 
 /* Puts the data first, by a put that is complete when this returns. */
-static void put_before(const struct signal_call *n, bool far)
+HL_HANG_SHMEM static void put_before(const struct signal_call *n, bool far)
 {
     hl_shmem_put(n->on.ctx, n->dest, n->src, n->len, n->on.pe, n->func);
     if (far) {
@@ -119,7 +120,7 @@ static void put_before(const struct signal_call *n, bool far)
     }
 }
 
-static HL_NOINLINE void notify_anywhere(const struct signal_call *n)
+HL_HANG_SHMEM static HL_NOINLINE void notify_anywhere(const struct signal_call *n)
 {
     struct hl_sym_addr word, data = {.where = 0};
     check_signal_call(n);

@@ -3,6 +3,7 @@
 #include <shmem.h>
 
 #include "entry.h"
+#include "hang.h"
 #include "shm.h"
 #include "types.h"
 #include "xfer.h"
@@ -36,7 +37,7 @@ static void check_extent(const struct hl_shmem_call *call, const struct blocks *
     }
 }
 
-static void move_blocks(struct hl_shmem_call *call, const struct blocks *b, size_t size)
+HL_HANG_SHMEM static void move_blocks(struct hl_shmem_call *call, const struct blocks *b, size_t size)
 {
     bool puts = call->dir == HL_SHMEM_PUT;
     size_t count = b->elements > 0 ? b->count : 0; /* blocks that have bytes */

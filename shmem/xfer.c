@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "err.h"
+#include "hang.h"
 #include "near.h"
 #include "shm.h"
 #include "short.h"
@@ -77,7 +78,7 @@ static HL_COLD void check_empty(int pe, const char *func)
 
 /* ---- beside the short way ---- */
 
-static int issue_xfer(const struct hl_shmem_call *c, const struct hl_xfer *x)
+HL_HANG_SHMEM static int issue_xfer(const struct hl_shmem_call *c, const struct hl_xfer *x)
 {
     struct hl_lane *lane = hl_shmem_lane(c->ctx);
     return c->dir == HL_SHMEM_PUT ? hl_lane_write_on(lane, x) : hl_lane_read_on(lane, x);
@@ -112,7 +113,7 @@ HL_INLINE bool is_far(const struct hl_shmem_call *c, const void *sym, void *mine
     return false;
 }
 
-void hl_shmem_move(const struct hl_shmem_call *c, void *sym, void *mine, size_t len)
+HL_HANG_SHMEM void hl_shmem_move(const struct hl_shmem_call *c, void *sym, void *mine, size_t len)
 {
     struct hl_sym_addr s;
     if (is_far(c, sym, mine, len, &s)) {
@@ -125,7 +126,8 @@ void hl_shmem_move(const struct hl_shmem_call *c, void *sym, void *mine, size_t 
 }
 
 /* Does a part that is the whole call, and returns when the user may touch its buffer again. */
-static HL_NOINLINE void move_now(const struct hl_shmem_call *c, void *sym, void *mine, size_t len)
+HL_HANG_SHMEM static HL_NOINLINE void move_now(const struct hl_shmem_call *c, void *sym, void *mine,
+                                               size_t len)
 {
     struct hl_sym_addr s;
     struct hl_req r;
@@ -162,7 +164,8 @@ HL_INLINE bool is_done_near(enum hl_shmem_dir dir, const void *sym, void *mine, 
     return true;
 }
 
-void hl_shmem_put(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe, const char *func)
+HL_HANG_SHMEM void hl_shmem_put(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
+                                const char *func)
 {
     void *mine = (void *)(uintptr_t)src;
     if (HL_UNLIKELY(!is_done_near(HL_SHMEM_PUT, dest, mine, len, pe))) {
@@ -170,8 +173,8 @@ void hl_shmem_put(const struct hl_ctx *ctx, void *dest, const void *src, size_t 
     }
 }
 
-void hl_shmem_put_nbi(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
-                      const char *func)
+HL_HANG_SHMEM void hl_shmem_put_nbi(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
+                                    const char *func)
 {
     void *mine = (void *)(uintptr_t)src;
     if (HL_UNLIKELY(!is_done_near(HL_SHMEM_PUT, dest, mine, len, pe))) {
@@ -179,7 +182,8 @@ void hl_shmem_put_nbi(const struct hl_ctx *ctx, void *dest, const void *src, siz
     }
 }
 
-void hl_shmem_get(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe, const char *func)
+HL_HANG_SHMEM void hl_shmem_get(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
+                                const char *func)
 {
     void *theirs = (void *)(uintptr_t)src;
     if (HL_UNLIKELY(!is_done_near(HL_SHMEM_GET, theirs, dest, len, pe))) {
@@ -187,8 +191,8 @@ void hl_shmem_get(const struct hl_ctx *ctx, void *dest, const void *src, size_t 
     }
 }
 
-void hl_shmem_get_nbi(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
-                      const char *func)
+HL_HANG_SHMEM void hl_shmem_get_nbi(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
+                                    const char *func)
 {
     void *theirs = (void *)(uintptr_t)src;
     if (HL_UNLIKELY(!is_done_near(HL_SHMEM_GET, theirs, dest, len, pe))) {
@@ -196,7 +200,7 @@ void hl_shmem_get_nbi(const struct hl_ctx *ctx, void *dest, const void *src, siz
     }
 }
 
-void hl_shmem_get_own(void *dest, const void *src, size_t len, int pe, const char *func)
+HL_HANG_SHMEM void hl_shmem_get_own(void *dest, const void *src, size_t len, int pe, const char *func)
 {
     struct hl_sym_addr s = hl_sym_own(src, pe);
     if (hl_sym_addr_is_mapped(&s)) {
@@ -211,8 +215,8 @@ void hl_shmem_get_own(void *dest, const void *src, size_t len, int pe, const cha
 /* ---- one word ---- */
 
 /* Puts a word that joins no open chain. */
-static void issue_word(const struct hl_shmem_call *c, void *dest, uint64_t bits, size_t len,
-                       const struct hl_sym_addr *s)
+HL_HANG_SHMEM static void issue_word(const struct hl_shmem_call *c, void *dest, uint64_t bits, size_t len,
+                                     const struct hl_sym_addr *s)
 {
     struct hl_xfer x = hl_shmem_far(s, &bits, len, c->pe);
     if (hl_lane_chains(len)) {
@@ -222,8 +226,8 @@ static void issue_word(const struct hl_shmem_call *c, void *dest, uint64_t bits,
     }
 }
 
-void hl_shmem_put_word(const struct hl_ctx *ctx, void *dest, uint64_t bits, size_t len, int pe,
-                       const char *func)
+HL_HANG_SHMEM void hl_shmem_put_word(const struct hl_ctx *ctx, void *dest, uint64_t bits, size_t len, int pe,
+                                     const char *func)
 {
     struct hl_sym_addr s;
     struct hl_shmem_call c = {ctx, func, HL_SHMEM_PUT, pe, NULL};

@@ -63,6 +63,10 @@ static struct fi_info *new_hints(const char *provider, const struct wish *wish)
         return NULL;
     }
     hints->fabric_attr->prov_name = strdup(provider);
+    if (hints->fabric_attr->prov_name == NULL) { /* NULL would ask for any provider */
+        hl_fab_lib.freeinfo(hints);
+        return NULL;
+    }
     hints->ep_attr->type = FI_EP_RDM;
     hints->caps = wish->caps;
     hints->mode = MODES;

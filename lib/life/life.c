@@ -251,8 +251,8 @@ static int check_left(enum hl_life_who who) HL_REQUIRES(lock)
 {
     bool last = n_users == 1 && collective_end;
     char calls[160];
-    int n = last                   ? hl_prog_left("", calls, sizeof calls)
-            : who == HL_LIFE_SHMEM ? hl_prog_left("shmem", calls, sizeof calls)
+    int n = last                   ? hl_prog_left(false, calls, sizeof calls)
+            : who == HL_LIFE_SHMEM ? hl_prog_left(true, calls, sizeof calls)
                                    : 0;
     if (n == 0) {
         return 0;

@@ -115,7 +115,7 @@ static void tell_question(const void *unused, struct hl_wait_desc *t)
 }
 HL_HANG_WORDS(all_told, tell_question);
 
-int hl_prog_left(const char *kind, char *calls, size_t cap)
+int hl_prog_left(bool shmem_only, char *calls, size_t cap)
 {
     uint64_t end_ns = hl_now_ns() + ANSWER_NS;
     int n = 0;
@@ -136,7 +136,7 @@ int hl_prog_left(const char *kind, char *calls, size_t cap)
     const struct hl_prog_thread *t = waiting_from(threads);
     for (; t != NULL; t = waiting_from(t->next)) {
         const char *call = t->told == question ? t->call : "";
-        if (strncmp(call, kind, strlen(kind)) == 0) {
+        if (!shmem_only || hl_hang_is_shmem(call)) {
             n++;
             add_call(calls, cap, call[0] != '\0' ? call : "a call without a name");
         }

@@ -160,10 +160,10 @@ bool hl_prog_has_spare_cpus(void);
  * which leave that thread the cache line; none where threads exceed CPUs and yield instead. Any thread. */
 void hl_prog_stand_back(unsigned pauses);
 
-/* Number of other threads of this process that wait, of calls whose names begin with `kind` ("": of any,
- * those without a name, too);
- * `calls` gets the calls' names. It takes some milliseconds if there are any. */
-int hl_prog_left(const char *kind, char *calls, size_t cap);
+/* Number of other threads of this process that wait: in any calls, those without a name, too, or in calls of
+ * OpenSHMEM alone (hl_hang_is_shmem); `calls` gets the calls' names. It takes some milliseconds if there are
+ * any. */
+int hl_prog_left(bool shmem_only, char *calls, size_t cap);
 
 /* Says that the calling thread ends the library, or (false) that it opens again. While it has ended, a thread
  * that sleeps in a wait ends the job, since nothing else would ever happen there; so the caller waits, for

@@ -25,6 +25,10 @@ struct hl_hang_names hl_hang_names;
 extern const struct hl_hang_row __start_hl_hangs[] __attribute__((weak, visibility("hidden")));
 extern const struct hl_hang_row __stop_hl_hangs[] __attribute__((weak, visibility("hidden")));
 
+/* The functions marked by HL_HANG_SHMEM. */
+extern const char __start_hl_shmem_code[] __attribute__((weak, visibility("hidden")));
+extern const char __stop_hl_shmem_code[] __attribute__((weak, visibility("hidden")));
+
 /* ---- Words ---- */
 
 void hl_desc_say(struct hl_wait_desc *t, const char *fmt, ...)
@@ -61,9 +65,14 @@ void hl_desc_await_all(struct hl_wait_desc *t, const struct hl_wait_desc *from)
     }
 }
 
+bool hl_hang_is_shmem(const char *call)
+{
+    return strncmp(call, "shmem", 5) == 0 || strcmp(call, HL_HANG_SHMEM_CALL) == 0;
+}
+
 const char *hl_desc_unit(const struct hl_wait_desc *t)
 {
-    return strncmp(t->call, "shmem", 5) == 0 || strcmp(t->call, HL_HANG_SHMEM_CALL) == 0 ? "PE" : "rank";
+    return hl_hang_is_shmem(t->call) ? "PE" : "rank";
 }
 
 void hl_desc_comm(struct hl_wait_desc *t, uint64_t ctx)
@@ -110,11 +119,17 @@ static const char *public_name(const char *symbol)
     return strncmp(symbol, "MPI", 3) == 0 || strncmp(symbol, "shmem", 5) == 0 ? symbol : NULL;
 }
 
+static bool is_shmem_code(const void *at)
+{
+    uintptr_t where = (uintptr_t)at;
+    return where >= (uintptr_t)__start_hl_shmem_code && where < (uintptr_t)__stop_hl_shmem_code;
+}
+
 void hl_hang_call(char *out, size_t cap)
 {
     void *frames[FRAMES];
     Dl_info mine, at;
-    const char *name = NULL;
+    const char *name = NULL, *kind = NULL;
     int i = 0, n = backtrace(frames, FRAMES);
     bool inside = dladdr((void *)(uintptr_t)hl_hang_call, &mine) != 0;
     /* The first frames may belong to a tool that intercepts backtrace, such as AddressSanitizer. */
@@ -126,7 +141,9 @@ void hl_hang_call(char *out, size_t cap)
         inside = dladdr((char *)frames[i] - 1, &at) != 0 && at.dli_fbase == mine.dli_fbase;
         const char *found = inside ? public_name(at.dli_sname) : NULL;
         name = found != NULL ? found : name;
+        kind = inside && is_shmem_code((char *)frames[i] - 1) ? HL_HANG_SHMEM_CALL : kind;
     }
+    name = name != NULL ? name : kind;
     if (name == NULL) {
         name = hl_hang_names.unnamed != NULL ? hl_hang_names.unnamed() : "a call of the library";
     }

@@ -54,8 +54,13 @@ void hl_desc_await_all(struct hl_wait_desc *t, const struct hl_wait_desc *from);
 /* Number of entries of `ranks` in use. */
 int hl_desc_ranks(const struct hl_wait_desc *t);
 
-/* What a call of OpenSHMEM without a name is called. */
+/* What a call of OpenSHMEM without a name is called, and whether a name is of such a call. */
 #define HL_HANG_SHMEM_CALL "an OpenSHMEM call"
+bool hl_hang_is_shmem(const char *call);
+
+/* Stands before a function of OpenSHMEM in which a thread may wait for an exported one that has left no
+ * frame: its own tells that the call is one of OpenSHMEM. */
+#define HL_HANG_SHMEM __attribute__((section("hl_shmem_code")))
 
 /* "PE" in a call of OpenSHMEM, else "rank". */
 const char *hl_desc_unit(const struct hl_wait_desc *t);

@@ -69,7 +69,7 @@ enum { HL_ALIKE = 1, HL_ALIKE_BUT_TARGETS = 2, HL_ALIKE_NOT_YET = 3 };
 int hl_win_compare(struct hl_comm *comm, int rc, int need, struct hl_facts *f);
 
 /* Shows whether all bases of w are equal: by MPI_Win_get_info, and by a line where that was wanted and is not
- * so. HL_ERR_NO_MEM. */
+ * so. Called before the ranks agree for the last time, as one of them may lack the memory (HL_ERR_NO_MEM). */
 int hl_win_show_bases(struct hl_win *w, const struct hl_win_ask *ask, const struct hl_facts *f);
 
 /* Takes the memory of w: at `place`, where that is not NULL. */

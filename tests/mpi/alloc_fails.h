@@ -5,7 +5,9 @@
 
 #include <errno.h>
 #include <link.h>
+#include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -87,6 +89,37 @@ SHOWN int posix_memalign(void **p, size_t align, size_t n)
 {
     *p = ALLOC_FAILS() ? NULL : alloc_count(__libc_memalign(align, n));
     return *p != NULL ? 0 : ENOMEM;
+}
+
+/* The next three would call malloc from the C library's code, where no allocation fails. */
+SHOWN char *strndup(const char *text, size_t most)
+{
+    size_t n = strnlen(text, most);
+    char *copy = ALLOC_FAILS() ? NULL : alloc_count(__libc_malloc(n + 1));
+    if (copy != NULL) {
+        memcpy(copy, text, n);
+        copy[n] = '\0';
+    }
+    return copy;
+}
+
+SHOWN char *strdup(const char *text)
+{
+    size_t n = strlen(text);
+    char *copy = ALLOC_FAILS() ? NULL : alloc_count(__libc_malloc(n + 1));
+    return copy != NULL ? memcpy(copy, text, n + 1) : NULL;
+}
+
+SHOWN int asprintf(char **text, const char *fmt, ...)
+{
+    va_list args;
+    if (ALLOC_FAILS()) {
+        return -1;
+    }
+    va_start(args, fmt);
+    int n = vasprintf(text, fmt, args);
+    va_end(args);
+    return n;
 }
 
 SHOWN void free(void *p)
