@@ -17,6 +17,8 @@ FABRIC = ("lib/fab/", "lib/lane/post.c", "lib/lane/send.c")
 STATIC_OF_MACRO = re.compile(r"\b(?:static|HL_INLINE)\b[^;={}()]*?(\w+)\s*\([^;{}]*\)[^;{}=]*\{")
 # The option `atomics` puts their names together (meson.build), and lib/base/atomic.h includes the one that is asked for.
 BY_OPTION = "lib/base/atomic_"
+# What a file may declare by hand: POSIX and the linker have no header for it.
+NO_HEADER = re.compile(r"environ|__(?:start|stop)_\w+")
 FABRIC_CALL = re.compile(r"(?<![\w>.])fi_[a-z_0-9]+\s*\(")
 
 
@@ -54,7 +56,7 @@ def edges(table, text):
         module = table.module_of(name)
         if not module or not name.endswith((".c", ".h")):
             continue
-        for header in re.findall(r'^\s*#\s*include "([^"/]+)"', whole, re.M):
+        for header in re.findall(r'^\s*#\s*include [<"]([^>"/]+)[>"]', whole, re.M):
             owners = headers.get(header, {})
             if module not in owners:
                 for owner in owners:
@@ -70,8 +72,8 @@ def trespasses(table, text):
     private = {os.path.basename(name) for name in headers if "/internal/" in name}
     own = {(table.module_of(name), os.path.basename(name)) for name in headers}
     return [f"{name} {header}" for name, whole in text.items() if table.module_of(name) and name.endswith((".c", ".h"))
-            for header in re.findall(r'^\s*#\s*include "([^"]+)"', whole, re.M)
-            if "/" in header or header in private and (table.module_of(name), header) not in own]
+            for quote, header in re.findall(r'^\s*#\s*include ([<"])([^>"]+)[>"]', whole, re.M)
+            if quote == '"' and "/" in header or header in private and (table.module_of(name), header) not in own]
 
 
 def unshared(table, text):
@@ -95,6 +97,18 @@ def unshared(table, text):
         more = {places[header].get(table.module_of(name)) for name in more for header in found[name]} - shared - {None}
     return [name for of in places.values() for name in of.values()
             if name not in shared and not name.startswith(BY_OPTION) and os.path.basename(os.path.dirname(name)) not in ("internal", "compare")]
+
+
+def by_hand(code):
+    """Declarations in .c files of what another file defines: a use that no include shows."""
+    places = []
+    for name, lines in code.items():
+        if name.startswith(LIBRARY) and name.endswith(".c"):
+            whole = "\n".join(lines)
+            found = [*re.finditer(r"^[ \t]*extern\b[^;{}]*?(\w+)\s*(?:\[[^;{}]*|\([^;{}]*)?;", whole, re.M),
+                     *re.finditer(r"^(?!static\b|typedef\b|extern\b|return\b)[a-z]\w*[\s*][\w\s*]*?\b(p?hl_\w+)\s*\([^;{}]*\)[^;{}()]*;", whole, re.M)]
+            places += [f"{name}:{whole.count(chr(10), 0, f.start()) + 1} {f[1]}" for f in found if not NO_HEADER.search(f[0])]
+    return places
 
 
 def twice(places):
@@ -134,6 +148,7 @@ def made(text, macros, depth=4):
         if given is not None:
             parameters, body = macros[use[1]]
             words = dict(zip(parameters, given))
+            body = re.sub(r"__attribute__\s*\(\((?:[^()]|\([^()]*\))*\)\)", "", body)
             body = re.sub(r"\s*##\s*", "", re.sub(r"\w+", lambda m: words.get(m[0], m[0]), body))
             found += STATIC_OF_MACRO.findall(body) + made(body, macros, depth - 1)
     return found
@@ -183,15 +198,35 @@ def planted(code):
 
 
 def replaced(text):
-    """Tables in which functions of other libraries could be replaced (shmem reads which names a program has copied), and libraries that
-    ours stand in for."""
+    """Tables in which functions of other libraries could be replaced (shmem reads which names a program has copied), names by which
+    calls go around them, and libraries that ours stand in for."""
     places = [f"{name} {table}" for name, whole in text.items() if name.startswith(LIBRARY) and name != "shmem/objects.c"
-              for table in re.findall(r"\b(?:DT_JMPREL|DT_PLTGOT|R_X86_64_\w+)\b", whole)]
+              for table in re.findall(r"\b(?:DT_JMPREL|DT_PLTGOT|R_X86_64_\w+|RTLD_NEXT|__wrap_\w+)\b|-Wl,--wrap\b", whole)]
     return places + [f"{name} {soname}" for name, whole in text.items() if name.startswith("lib/") and name.endswith("meson.build")
                      for soname in re.findall(r"-Wl,-soname,(lib[\w.]+)'", whole)]
 
 
-def judge(board, text, code, bodies):
+def prove(text, functions):
+    """What the measures do not see where it is planted."""
+    table = Table(text["lib/meson.build"])
+    heads = ["__attribute__((target(\"avx\"))) static void plant(int n)", "HL_PRINTF(3, 4) static int plant(const char *fmt, ...)",
+             "__attribute__((constructor(200))) static void plant(void)", "static __attribute__((noinline)) int plant(void)",
+             "HL_INLINE bool plant(int n) HL_REQUIRES(n) HL_NO_TSA"]
+    missed = [head for head in heads
+              if [name for _, _, name in statics({"lib/plant.c": []}, {"lib/plant.c": list(functions(["", head, "{", "}"]))})] != ["plant"]]
+    made_here = ["#define MAKE(name) static __attribute__((noinline)) int name##_now(void) { return 0; }", "MAKE(plant)"]
+    missed += [made_here[0]] if made_by_macros(made_here) != [(2, "plant_now")] else []
+    missed += [plant for plant in ("dlsym(RTLD_NEXT, name);", "int __wrap_open(void);", "'-Wl,--wrap=open'") if not replaced({"lib/plant.c": plant})]
+    missed += [plant for plant in ('#include "conf.h"', "#include <conf.h>")
+               if not edges(table, {"lib/conf/conf.h": "", "lib/stat/plant.c": plant})["stat"]["conf"]]
+    missed += [plant for plant in ('#include "plant.h"', "#include <plant.h>", '#include "internal/plant.h"')
+               if not trespasses(table, {"lib/conf/internal/plant.h": "", "lib/stat/plant.c": plant})]
+    missed += [plant for plant in ("extern int hl_plant;", "    extern int hl_plant(int n);", "int hl_plant(int n);", "const char *hl_plant(int a,\n int b) HL_COLD;")
+               if len(by_hand({"lib/plant.c": plant.split("\n")})) != 1]
+    return missed
+
+
+def judge(board, text, code, bodies, functions):
     """Rows that only go down: who makes a number smaller lowers its bar here. Goals stand behind the measures."""
     table = Table(text["lib/meson.build"])
     found = edges(table, text)
@@ -209,10 +244,12 @@ def judge(board, text, code, bodies):
     board.count("includes of another module's private header, or by a path", trespasses(table, text))
     board.count("headers outside `internal` that one module alone includes", unshared(table, text))
     board.count("structs whose tag another file defines, too (goal 0)", struct_tags(code))
-    functions = statics(code, bodies)
-    board.count("static functions of a name in another file, too (goal 0)", same_statics(functions))
+    board.count("declarations by hand of what another file has", by_hand(code))
+    known = statics(code, bodies)
+    board.count("static functions of a name in another file, too (goal 0)", same_statics(known))
     board.count("static functions whose name is one word (goal 0)",
-                [f"{file}:{line} {name}" for file, line, name in functions if re.fullmatch(r"[a-z]+", name)])
+                [f"{file}:{line} {name}" for file, line, name in known if re.fullmatch(r"[a-z]+", name)])
     board.count("calls of libfabric outside lib/fab and the posts of lanes", fabric_calls(code))
     board.count("planted faults in the library", planted(code))
     board.count("functions and libraries of others replaced", replaced(text))
+    board.count("faults that are planted and not seen", prove(text, functions))

@@ -63,8 +63,13 @@ def parameters(head):
     return count if seen else 0
 
 
+# What may stand before a function's type and looks like a call: attributes, HL_PRINTF(3, 4) and the like.
+ATTRIBUTE = re.compile(r"\b(?:__attribute__|HL_[A-Z_]+)\s*\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\s*(?=[\w*])")
+
+
 def functions(lines):
-    """Yields (name, first line, last line, signature) of every function: braces alone in column 0 enclose its body."""
+    """Yields (name, first line, last line, signature) of every function, without its attributes: braces alone in column 0 enclose
+    its body."""
     start = None
     for i, line in enumerate(lines):
         if line == "{" and i > 0:
@@ -73,7 +78,7 @@ def functions(lines):
             first = start - 1
             while first > 0 and lines[first - 1].strip() and not re.match(r"[}#]|.*;\s*$", lines[first - 1]):
                 first -= 1
-            head = " ".join(lines[first:start])
+            head = ATTRIBUTE.sub("", " ".join(lines[first:start]))
             names = [n for n in re.findall(r"(\w+)\s*\(", head) if n not in CONTROL and not n.startswith("__")]
             if names and "=" not in head.split("(")[0]:
                 yield names[0], first + 1, i + 1, head
@@ -249,7 +254,7 @@ def judge(root, board):
     board.count("C files whose first line does not say their duty",
                 [n for n in code if not text[n].lstrip().startswith("/*")])
     if "lib/meson.build" in text:
-        house.judge(board, text, code, bodies)
+        house.judge(board, text, code, bodies, functions)
     return sum(len(b) for b in bodies.values()), sum(len(lines) for lines in code.values())
 
 

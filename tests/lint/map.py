@@ -4,8 +4,9 @@
 usage: map.py SOURCE_ROOT [--write]
 
 The picture comes from the tables of lib/meson.build and the includes of the modules. Without --write the page must have it as
-it is now; each `name` (file) on the map, in the history and in the glossary must be a name that stands in that file, and each other
-`folder/file` must exist.
+it is now; each `name` (file) on the map, in the history, in the glossary and in CONTRIBUTING.md must be a name that stands in that file, and
+each other `folder/file` must exist, but for patterns as tests/unit/test_NAME.c. Functions that CONTRIBUTING.md names (`hl_...`) must stand in
+the sources.
 
 Each module has a page docs/design/NAME.md of at most 1,200 words, and each page a module (or a program of ours, below). The page
 names each source file of its folder and the folders in it; `file.c` on it is one of those, other files are named with theirs. Any other `word`,
@@ -27,7 +28,10 @@ FOLDER = "docs/design/"
 HISTORY = FOLDER + "HISTORY.md"
 GLOSSARY = "docs/GLOSSARY.md"
 PROOFS = "docs/PROOFS.md"
-PAGES = (PAGE, HISTORY, GLOSSARY)
+RECIPES = "CONTRIBUTING.md"
+PAGES = (PAGE, HISTORY, GLOSSARY, RECIPES)
+# Names in the recipes that stand for others.
+PLACEHOLDER = re.compile(r"NAME|PAGE\.md|(?:^|/)(?:hello|name)\.c$")
 WORDS, WORDS_OF_HISTORY = 1200, 4000
 # The map is two printed pages, and our own words fit on one.
 WORDS_OF_MAP, OWN_WORDS = 1900, 25
@@ -78,7 +82,7 @@ def places(root, page, whole):
             if not defines(f.read(), name):
                 wrong.append(f"{page}: {path} does not define {name}")
     for path in re.findall(r"`([\w.]+/[\w./]*)`", whole):
-        if not os.path.exists(os.path.join(root, path)):
+        if not os.path.exists(os.path.join(root, path)) and not PLACEHOLDER.search(path):
             wrong.append(f"{page}: {path} does not exist")
     return wrong
 
@@ -122,9 +126,9 @@ def files_named(text):
     """Files in C or Python that a page names, marked as code or not, and that stand nowhere in the tree."""
     names = set(text) | {os.path.basename(name) for name in text}
     wrong = []
-    for page in sorted(n for n in text if (n.startswith(FOLDER) or n == PROOFS) and n != HISTORY):
+    for page in sorted(n for n in text if (n.startswith(FOLDER) or n in (PROOFS, RECIPES)) and n != HISTORY):
         wrong += [f"{page}: there is no file {file}" for file in re.findall(r"(?<![\w/.-])[\w.-]+(?:/[\w.-]+)*\.(?:c|h|py)\b", text[page])
-                  if file not in names and not any(n.endswith("/" + file) for n in names)]
+                  if file not in names and not PLACEHOLDER.search(file) and not any(n.endswith("/" + file) for n in names)]
     return wrong
 
 
@@ -146,6 +150,7 @@ def pages(root, table, text, words):
     entries = re.findall(r"^- \*\*", text.get(GLOSSARY, ""), re.M)
     if len(entries) > OWN_WORDS:
         wrong.append(f"{GLOSSARY}: {len(entries)} words of our own, at most {OWN_WORDS}")
+    wrong += [f"{RECIPES}: {token} stands nowhere in the sources" for token in re.findall(r"`(hl_\w+|HL_\w+)`", text.get(RECIPES, "")) if token not in words]
     wrong += [f"{HISTORY}: {token} stands nowhere in the sources" for token in re.findall(r"`(\w+)`", history) if token not in words]
     for page in sorted(n for n in text if n.startswith(FOLDER)):
         wrong += [f"{page}: the link to {link} leads nowhere" for link in re.findall(r"\]\(([^)#:]+)[^)]*\)", text[page])
@@ -166,9 +171,14 @@ def prove(root, table, text, words):
               ({page: f"{text[page]} `lib/{gone}.c`"}, f"lib/{gone}.c does not exist"),
               ({page: f"{text[page]} `{gone}`"}, f"{gone} stands nowhere"), ({page: f"{text[page]} [a]({gone}.md)"}, "leads nowhere"),
               ({PROOFS: f"{text[PROOFS]} {gone}.py"}, f"{PROOFS}: there is no file {gone}.py"),
+              ({RECIPES: f"{text[RECIPES]} tests/{gone}.py"}, f"{RECIPES}: there is no file tests/{gone}.py"),
+              ({RECIPES: f"{text[RECIPES]} `hl_{gone}`"}, f"{RECIPES}: hl_{gone} stands nowhere"),
               ({page: unnamed}, f"has no line for {home}/")]
-    return [f"tests/lint/map.py: not said when planted: {said}" for plant, said in plants
-            if not any(said in w for w in pages(root, table, {n: t for n, t in {**text, **plant}.items() if t is not None}, words))]
+    missed = [said for plant, said in plants
+              if not any(said in w for w in pages(root, table, {n: t for n, t in {**text, **plant}.items() if t is not None}, words))]
+    if len(places(root, RECIPES, f"`tests/{gone}.c` `tests/test_NAME.c` `{gone}` (rma/put.c)")) != 2:
+        missed.append(f"{RECIPES}: names that are gone, and a pattern")
+    return [f"tests/lint/map.py: not said when planted: {said}" for said in missed]
 
 
 def main():
