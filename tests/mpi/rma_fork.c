@@ -1,6 +1,7 @@
 /* Processes that a rank starts while windows live: forked children get clear errors and disturb nobody,
  * system and popen work, programs that are started inherit no descriptor of ours. Then two threads fork side by
- * side: neither may keep the other, nor the traffic beside, from going on. Argument: turns. */
+ * side: neither may keep the other, nor the traffic beside, from going on. Arguments: turns; "alone": one
+ * thread forks only. */
 #include "rma.h"
 
 #include <fcntl.h>
@@ -225,7 +226,9 @@ int main(int argc, char **argv)
         MPI_Win_flush_all(wins[CREATED]);
         CHECK(got == value, "turn %d: %ld", turn, got);
     }
-    fork_side_by_side();
+    if (argc <= 2 || strcmp(argv[2], "alone") != 0) {
+        fork_side_by_side();
+    }
     __sync_fetch_and_add(&stop, 1);
     pthread_join(thread, NULL);
     inherits_nothing(2000);
