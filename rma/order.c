@@ -5,8 +5,8 @@
  *
  * One word for each target says in its upper half: 0, or which thread accumulated since it last waited, or
  * that several did. A get or put that finds its own thread there waits for the accumulates; a thread that
- * never mixes them never waits. The lower half counts marks, so that a waiting thread does not remove a mark
- * that comes meanwhile. */
+ * never mixes them never waits. The lower half counts marks and is never set back: a waiting thread does not
+ * remove a mark that came meanwhile, though others have removed those that it saw. */
 #include "win.h"
 
 #define SEVERAL UINT32_MAX
@@ -40,10 +40,10 @@ void hl_win_await_acc(struct hl_win *w, int target)
 {
     uint64_t seen = hl_a64_load_relaxed(hl_win_acc_word(w, target)); /* relaxed: only its own marks matter */
     uint32_t holder = (uint32_t)(seen >> 32);
-    if (seen == 0 || (holder != SEVERAL && holder != my_number())) {
+    if (holder == 0 || (holder != SEVERAL && holder != my_number())) {
         return;
     }
     hl_lane_flush(hl_win_world(w, target), HL_REMOTE);
-    (void)hl_a64_cas_full(hl_win_acc_word(w, target), &seen, 0); /* full: fails if a mark came; pairs with
-                                                                  * hl_win_mark_acc */
+    /* full: fails if a mark came; pairs with hl_win_mark_acc. */
+    (void)hl_a64_cas_full(hl_win_acc_word(w, target), &seen, (uint32_t)seen);
 }

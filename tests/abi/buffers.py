@@ -26,13 +26,26 @@ MORE = [[f"MPIX_Put_notify{c}", "int",
          f"const void *origin_addr, {count} origin_count, MPI_Datatype origin_datatype, int target_rank, "
          f"MPI_Aint target_disp, {count} target_count, MPI_Datatype target_datatype, MPI_Aint flag_disp, uint64_t value, "
          "MPI_Win win"] for c, count in (("", "int"), ("_c", "MPI_Count"))]
+# Array sections, where they are plain buffers: none is given, or a contiguous one. Of a section with gaps MPI_BOTTOM would be the
+# address of its first element, and a type's displacements are places among its elements: none of them is an absolute address.
+ON_WINDOW = ("{} *origin_addr, const MPIX_Section *origin, MPI_Count origin_count, MPI_Datatype origin_datatype, int target_rank, "
+             "MPI_Aint target_disp, const MPIX_Section *target, MPI_Count target_count, MPI_Datatype target_datatype, {}MPI_Win win")
+MESSAGE = "{} *buf, const MPIX_Section *section, MPI_Count count, MPI_Datatype datatype, int {}, int tag, MPI_Comm comm"
+MORE += [
+    ["MPIX_Put_section", "int", ON_WINDOW.format("const void", "")], ["MPIX_Get_section", "int", ON_WINDOW.format("void", "")],
+    ["MPIX_Accumulate_section", "int", ON_WINDOW.format("const void", "MPI_Op op, ")],
+    ["MPIX_Send_section", "int", MESSAGE.format("const void", "dest")],
+    ["MPIX_Recv_section", "int", MESSAGE.format("void", "source") + ", MPI_Status *status"],
+    ["MPIX_Isend_section", "int", MESSAGE.format("const void", "dest") + ", MPI_Request *request"],
+    ["MPIX_Irecv_section", "int", MESSAGE.format("void", "source") + ", MPI_Request *request"],
+]
 
 # kind, for names; the first that fits
 KINDS = [
     ("PSEND", r"Psend_init"), ("PRECV", r"Precv_init"), ("MRECV", r"I?mrecv"), ("WORD", PREDEFINED),
-    ("BOTH", r"I?sendrecv(_replace)?"), ("READY", r"I?rsend(_init)?"), ("SEND", r"I?[bs]?send(_init)?"),
-    ("RECV", r"I?recv(_init)?"), ("NEIGHBOR", r"I?neighbor_.*"),
-    ("RMA", r"R?(put|get|accumulate|get_accumulate)|Put_notify"), ("SHARED", r"File_i?(read|write)_shared"), ("FILES", r"File_.*"),
+    ("BOTH", r"I?sendrecv(_replace)?"), ("READY", r"I?rsend(_init)?"), ("SEND", r"I?[bs]?send(_init)?|I?send_section"),
+    ("RECV", r"I?recv(_init|_section)?"), ("NEIGHBOR", r"I?neighbor_.*"),
+    ("RMA", r"R?(put|get|accumulate|get_accumulate)|Put_notify|(put|get|accumulate)_section"), ("SHARED", r"File_i?(read|write)_shared"), ("FILES", r"File_.*"),
     ("PACK", r"Pack(_external)?"), ("UNPACK", r"Unpack(_external)?"), ("LOCAL", r"Reduce_local"),
     ("COLL", r"I?(bcast|(all)?gatherv?|scatterv?|alltoall[vw]?|(all)?reduce|reduce_scatter(_block)?|(ex)?scan)(_init)?"),
 ]
@@ -45,6 +58,7 @@ PLAIN = {
     "target_datatype": "given.there", "fh": "given.file", "offset": "given.offset", "partitions": "PARTITIONS",
     "datarep": '"external32"', "sendtype": "given.in.type", "recvtype": "given.out.type",
     "result_datatype": "given.out.type", "flag_disp": "given.disp + FLAG_AT", "value": "1",
+    "section": "given.section", "origin": "given.section", "target": "given.section",
 }
 
 

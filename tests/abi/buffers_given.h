@@ -75,6 +75,7 @@ static struct {
     MPI_Op op;
     MPI_Win win;
     MPI_Aint disp;
+    const MPIX_Section *section; /* none, or a contiguous one */
     MPI_File file;
     MPI_Offset offset;
     MPI_Message message;

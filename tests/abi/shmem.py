@@ -229,6 +229,11 @@ def cxx():
         for standard in ("c++11", "c++17"):
             compile_c(folder, "#include <pshmem.h>\n#include <mpp/shmem.h>\n#include <mpp/shmemx.h>\n" + calls, "-std=" + standard, "-Wall", "-Wextra",
                       "-Wpedantic", "-Werror", "-fsyntax-only", name="a.cc")
+            # Behind <complex>, whose types go to where C's are declared.
+            compile_c(folder, "#include <complex>\n#include <shmem.h>\nint sum(std::complex<double> *to, std::complex<double> *from)\n{\n"
+                      "    return shmem_complexd_sum_reduce(SHMEM_TEAM_WORLD, reinterpret_cast<double _Complex *>(to),\n"
+                      "                                     reinterpret_cast<double _Complex *>(from), 1);\n}\n",
+                      "-std=" + standard, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", name="b.cc")
 
 
 SAME = same_types() if CASE == "generic" else set()

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Builds programs as users do where another MPI is installed too: nothing of that one may be taken. One other MPI is made here;
-Debian's Open MPI and MPICH are others where they are installed. CMake, Meson's dependency('mpi') and Autoconf with C, C++ and Fortran,
+"""Builds programs as users do where another MPI is installed too: nothing of that one may be taken. It is made here, or Debian's
+Open MPI or MPICH. CMake, Meson's dependency('mpi') and Autoconf with C, C++ and Fortran,
 by PATH alone (CMake, Autoconf) and with what the environment module sets; where the Fortran interface was not built, Fortran must be refused.
 
-usage: beside.py SOURCE_ROOT BUILD_ROOT
+usage: beside.py made|openmpi|mpich SOURCE_ROOT BUILD_ROOT
+
+Exit code 77: skipped, as something is not installed.
 """
 import os
 import re
@@ -104,27 +106,28 @@ def make_other(folder):
         write(os.path.join(folder, "lib", "pkgconfig", name + ".pc"), PKG_CONFIG.format(folder))
 
 
-def others(work):
-    """Name and environment of each other MPI: it is what a user has before the module."""
+def skip(what):
+    print(f"skipped: {what} is not installed")
+    sys.exit(77)
+
+
+def other_of(which, work):
+    """Name and environment of the other MPI: it is what a user has before the module."""
     clean = {k: v for k, v in os.environ.items() if k not in ("MPI_HOME", "CPATH", "PKG_CONFIG_PATH", "CC", "CXX", "FC")}
     folder = os.path.join(work, "other")
-    make_other(folder)
-    yield "another MPI", {**clean, "PATH": f"{folder}/bin:{clean['PATH']}", "PKG_CONFIG_PATH": f"{folder}/lib/pkgconfig"}
-    yield from debians(clean)
-
-
-def debians(clean):
-    if subprocess.run(["pkg-config", "--exists", "ompi-c"], env=clean, check=False).returncode == 0 and shutil.which("mpicc.openmpi"):
-        yield "Debian's Open MPI", clean
-    else:
-        print("skipped: Debian's Open MPI: libopenmpi-dev is not installed")
-    if shutil.which("mpicc.mpich") and shutil.which("mpifort.mpich"):
-        with tempfile.TemporaryDirectory(prefix="hotlane-mpich-") as folder:
-            for name in ("mpicc", "mpicxx", "mpifort", "mpif90", "mpiexec"):
-                os.symlink(shutil.which(name + ".mpich"), os.path.join(folder, name))
-            yield "Debian's MPICH", {**clean, "PATH": f"{folder}:{clean['PATH']}"}
-    else:
-        print("skipped: Debian's MPICH: libmpich-dev is not installed")
+    if which == "made":
+        make_other(folder)
+        return "another MPI", {**clean, "PATH": f"{folder}/bin:{clean['PATH']}", "PKG_CONFIG_PATH": f"{folder}/lib/pkgconfig"}
+    if which == "openmpi":
+        if subprocess.run(["pkg-config", "--exists", "ompi-c"], env=clean, check=False).returncode != 0 or not shutil.which("mpicc.openmpi"):
+            skip("libopenmpi-dev")
+        return "Debian's Open MPI", clean
+    if not shutil.which("mpicc.mpich") or not shutil.which("mpifort.mpich"):
+        skip("libmpich-dev")
+    os.mkdir(folder)
+    for name in ("mpicc", "mpicxx", "mpifort", "mpif90", "mpiexec"):
+        os.symlink(shutil.which(name + ".mpich"), os.path.join(folder, name))
+    return "Debian's MPICH", {**clean, "PATH": f"{folder}:{clean['PATH']}"}
 
 
 def by_module(prefix, env):
@@ -203,9 +206,6 @@ def by_meson(prefix, work, how, env):
 
 def by_autoconf(prefix, work, how, env):
     """Without a folder for the build: configure makes it in that of the sources."""
-    if shutil.which("autoconf") is None:
-        print("skipped: autoconf is not installed")
-        return
     fortran = bool(install.compiles_fortran(prefix))
     folder, _ = project(work, f"autoconf {how}", "configure.ac", CONFIGURE.format(more=CONFIGURE_FORTRAN * fortran))
     write(os.path.join(folder, "Makefile.in"), MAKEFILE)
@@ -226,29 +226,30 @@ def wrappers_refuse(prefix):
 
 
 def main():
-    source, build = (os.path.abspath(a) for a in sys.argv[1:3])
-    for tool in ("cmake", "pkg-config", "meson", "g++"):
+    which = sys.argv[1]
+    source, build = (os.path.abspath(a) for a in sys.argv[2:4])
+    for tool in ("cmake", "pkg-config", "meson", "g++", "autoconf", "make"):
         if shutil.which(tool) is None:
-            print(f"{tool} is not installed")
-            sys.exit(77)
-    if shutil.which("gfortran") is None:
-        print("skipped: with Fortran: gfortran is not installed")
+            skip(tool)
     with tempfile.TemporaryDirectory(prefix="hotlane-beside-") as work:
+        other, env = other_of(which, work)
         os.chdir(work)  # Meson tidies up in the build folder that it is called in, too
         dest, prefix = os.path.join(work, "dest"), os.path.join(work, "prefix")
         install.run(["meson", "install", "-C", build, "--no-rebuild", "--destdir", dest])
         shutil.move(next(d for d, names, _ in os.walk(dest) if "bin" in names), prefix)
         for name in ("hello.c", "hello.f90"):
             shutil.copy(os.path.join(source, "tests", "install", name), work)
-        wrappers_refuse(prefix)
-        for other, env in others(work):
-            path = {**env, "PATH": f"{prefix}/bin:{env['PATH']}"}
-            by_cmake(prefix, work, f"by PATH beside {other}", path)
-            by_autoconf(prefix, work, f"by PATH beside {other}", path)
-            env = by_module(prefix, env)
-            by_cmake(prefix, work, f"by the module beside {other}", env)
-            by_meson(prefix, work, f"by the module beside {other}", env)
-            by_autoconf(prefix, work, f"by the module beside {other}", env)
+        if which == "made":
+            wrappers_refuse(prefix)
+        if not install.compiles_fortran(prefix) and shutil.which("gfortran") is None:
+            print("without Fortran: there is no gfortran that could be refused")
+        path = {**env, "PATH": f"{prefix}/bin:{env['PATH']}"}
+        by_cmake(prefix, work, f"by PATH beside {other}", path)
+        by_autoconf(prefix, work, f"by PATH beside {other}", path)
+        env = by_module(prefix, env)
+        by_cmake(prefix, work, f"by the module beside {other}", env)
+        by_meson(prefix, work, f"by the module beside {other}", env)
+        by_autoconf(prefix, work, f"by the module beside {other}", env)
     print(f"{len(install.done)} ways")
 
 

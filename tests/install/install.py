@@ -53,9 +53,9 @@ def run(command, **more):
     return result.stdout
 
 
-def check(prefix, program, how, launcher="mpiexec"):
-    """Runs `program` on two ranks with the installed launcher."""
-    out = run([os.path.join(prefix, "bin", launcher), "-n", "2", program])
+def check(prefix, program, how, launcher="mpiexec", near=True):
+    """Runs `program` on two ranks with the installed launcher; or over the network."""
+    out = run([os.path.join(prefix, "bin", launcher), "-n", "2", program], env={**os.environ, **({} if near else {"HOTLANE_NEAR": "0"})})
     if EXPECTED not in out:
         print(f"FAILED: {how}: printed {out!r}, expected {EXPECTED!r}")
         sys.exit(1)
@@ -159,6 +159,8 @@ def by_wrappers(prefix, work):
             print(f"FAILED: {source} built by {tool} must need lib{library}.so.1 alone:\n{needed}")
             sys.exit(1)
         check(prefix, program, f"{tool}", launcher)
+        if source == "hello_shmem.cpp":
+            check(prefix, program, f"{tool}, over the network", launcher, near=False)
 
 
 def without_run_path(prefix, work):

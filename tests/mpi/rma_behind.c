@@ -1,79 +1,136 @@
 /* What Hotlane promises beyond the standard: a thread's gets and puts come after its own accumulates to the
- * same target, though only the buffers were waited for; whatever their sizes, layouts and way. */
+ * same target, though only the buffers were waited for; whatever their calls, sizes and layouts, the window
+ * and the way. */
 #include "rma.h"
 
+#include <hotlane.h>
 #include <pthread.h>
 
 #define MOST (1 << 14)
 #define THREADS 3
-#define ROUNDS 20
+#define ROUNDS 24 /* each way to accumulate with each way to get and put */
 
-enum first { ACC, GET_ACC, FETCH, CAS, FIRSTS };
+/* The accumulates, those with requests last. */
+enum first { ACC, GET_ACC, FETCH, CAS, RACC, RGET_ACC, FIRSTS };
+enum then { PLAIN, LAYOUT, REQUEST, SECTION };
+enum flavor { ALLOCATED, CREATED, DYNAMIC, FLAVORS };
+static const char *const flavor_names[FLAVORS] = {"allocated", "created", "dynamic"};
 
 static MPI_Win win;
-static double *base;
+static enum flavor flavor;
+static MPI_Aint first_byte; /* of the target's window, as displacement */
 
 struct part {
     long from;
     double *ones, *got, *old;
+    MPI_Datatype holes; /* all of it in two pieces, the second one first */
 };
+
+/* Of the target's element. */
+static MPI_Aint at(long element)
+{
+    return first_byte + (MPI_Aint)element * 8;
+}
 
 static void accumulate(enum first how, struct part *p, int target, int n)
 {
     int64_t one = 1, was, none = 0;
     double two = 1.0;
+    MPI_Request r;
     switch (how) {
     case ACC:
-        MPI_Accumulate(p->ones, n, MPI_DOUBLE, target, p->from, n, MPI_DOUBLE, MPI_SUM, win);
+        MPI_Accumulate(p->ones, n, MPI_DOUBLE, target, at(p->from), n, MPI_DOUBLE, MPI_SUM, win);
         break;
     case GET_ACC:
-        MPI_Get_accumulate(p->ones, n, MPI_DOUBLE, p->old, n, MPI_DOUBLE, target, p->from, n, MPI_DOUBLE,
+        MPI_Get_accumulate(p->ones, n, MPI_DOUBLE, p->old, n, MPI_DOUBLE, target, at(p->from), n, MPI_DOUBLE,
                            MPI_SUM, win);
         break;
+    case RACC:
+        MPI_Raccumulate(p->ones, n, MPI_DOUBLE, target, at(p->from), n, MPI_DOUBLE, MPI_SUM, win, &r);
+        break;
+    case RGET_ACC:
+        MPI_Rget_accumulate(p->ones, n, MPI_DOUBLE, p->old, n, MPI_DOUBLE, target, at(p->from), n, MPI_DOUBLE,
+                            MPI_SUM, win, &r);
+        break;
     case FETCH:
-        MPI_Fetch_and_op(&two, p->old, MPI_DOUBLE, target, p->from, MPI_SUM, win);
-        MPI_Win_flush_local(target, win);
+        MPI_Fetch_and_op(&two, p->old, MPI_DOUBLE, target, at(p->from), MPI_SUM, win);
         break;
     default: /* 1.0 as bits */
         memcpy(&one, &two, sizeof one);
-        MPI_Compare_and_swap(&one, &none, &was, MPI_INT64_T, target, p->from, win);
+        MPI_Compare_and_swap(&one, &none, &was, MPI_INT64_T, target, at(p->from), win);
+    }
+    if (how >= RACC) {
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    } else {
         MPI_Win_flush_local(target, win);
     }
-    MPI_Win_flush_local(target, win);
+}
+
+/* Into p->got, without waiting for more than a request. */
+static void get(enum then how, struct part *p, int target, int n)
+{
+    const MPIX_Section_dim dims[] = {{0, n / 2, 8}, {0, 2, -8 * (n / 2)}};
+    const MPIX_Section halves = {8, 2, dims}; /* the second one first */
+    MPI_Request r;
+    if (how == REQUEST) {
+        MPI_Rget(p->got, n, MPI_DOUBLE, target, at(p->from), n, MPI_DOUBLE, win, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    } else if (how == LAYOUT && n > 1) {
+        MPI_Get(p->got, n, MPI_DOUBLE, target, at(p->from), 1, p->holes, win);
+    } else if (how == SECTION) {
+        MPIX_Get_section(p->got, NULL, n, MPI_DOUBLE, target, at(p->from + n / 2), n > 1 ? &halves : NULL, n,
+                         MPI_DOUBLE, win);
+    } else {
+        MPI_Get(p->got, n, MPI_DOUBLE, target, at(p->from), n, MPI_DOUBLE, win);
+    }
+}
+
+/* Of 7.0 to the last of n elements, by a section to the first, too. A notification's flag lies behind the
+ * data: a thread has one. */
+static void put(enum then how, struct part *p, int target, int n)
+{
+    static const double sevens[] = {7.0, 7.0};
+    const MPIX_Section_dim dim = {0, 2, -8 * (n - 1)};
+    const MPIX_Section ends = {8, 1, &dim};
+    MPI_Aint last = at(p->from + n - 1);
+    MPI_Request r;
+    if (how == LAYOUT) {
+        MPIX_Put_notify(sevens, 1, MPI_DOUBLE, target, last, 1, MPI_DOUBLE,
+                        at(THREADS * MOST + p->from / MOST), 1, win);
+    } else if (how == REQUEST) {
+        MPI_Rput(sevens, 1, MPI_DOUBLE, target, last, 1, MPI_DOUBLE, win, &r);
+        MPI_Wait(&r, MPI_STATUS_IGNORE);
+    } else if (how == SECTION && n > 1) {
+        MPIX_Put_section(sevens, NULL, 2, MPI_DOUBLE, target, last, &ends, 2, MPI_DOUBLE, win);
+    } else {
+        MPI_Put(sevens, 1, MPI_DOUBLE, target, last, 1, MPI_DOUBLE, win);
+    }
 }
 
 /* What was zero was made one: seen by a get; a put wins over it. */
-static void one_round(enum first how, struct part *p, int target, int n, MPI_Datatype holes)
+static void one_round(enum first how, enum then next, struct part *p, int target, int n)
 {
-    int seen = how == ACC || how == GET_ACC ? n : 1, bad = 0;
-    double put = 7.0;
+    int seen = how == FETCH || how == CAS ? 1 : n, bad = 0;
+    double seven = 7.0;
     memset(p->got, 0, (size_t)n * sizeof(double));
-    MPI_Put(p->got, n, MPI_DOUBLE, target, p->from, n, MPI_DOUBLE, win);
+    MPI_Put(p->got, n, MPI_DOUBLE, target, at(p->from), n, MPI_DOUBLE, win);
     MPI_Win_flush(target, win);
     accumulate(how, p, target, n);
-    if (holes != MPI_DATATYPE_NULL && seen == n) {
-        MPI_Get(p->got, n, MPI_DOUBLE, target, p->from, 1, holes, win);
-    } else {
-        MPI_Get(p->got, seen, MPI_DOUBLE, target, p->from, seen, MPI_DOUBLE, win);
-    }
+    get(next, p, target, seen);
     MPI_Win_flush(target, win);
     for (int i = 0; i < seen; i++) {
         bad += p->got[i] != 1.0;
     }
-    CHECK(bad == 0, "%d of %d elements were not seen after call %d", bad, seen, how);
-    MPI_Put(&put, 1, MPI_DOUBLE, target, p->from, 1, MPI_DOUBLE, win); /* opens a chain of its own */
+    CHECK(bad == 0, "%s: get %d: %d of %d elements were not seen after call %d", flavor_names[flavor], next,
+          bad, seen, how);
+    MPI_Put(&seven, 1, MPI_DOUBLE, target, at(p->from), 1, MPI_DOUBLE, win); /* opens a chain of its own */
     accumulate(how, p, target, n);
-    if (how % 2 == 0) {
-        MPI_Request r;
-        MPI_Rput(&put, 1, MPI_DOUBLE, target, p->from + seen - 1, 1, MPI_DOUBLE, win, &r);
-        MPI_Wait(&r, MPI_STATUS_IGNORE);
-    } else {
-        MPI_Put(&put, 1, MPI_DOUBLE, target, p->from + seen - 1, 1, MPI_DOUBLE, win);
-    }
+    put(next, p, target, seen);
     MPI_Win_flush(target, win);
-    MPI_Get(p->got, 1, MPI_DOUBLE, target, p->from + seen - 1, 1, MPI_DOUBLE, win);
+    get(PLAIN, p, target, seen);
     MPI_Win_flush(target, win);
-    CHECK(p->got[0] == 7.0, "a put was overtaken by call %d of %d elements: %g", how, seen, p->got[0]);
+    CHECK(p->got[seen - 1] == 7.0, "%s: put %d was overtaken by call %d of %d elements: %g",
+          flavor_names[flavor], next, how, seen, p->got[seen - 1]);
 }
 
 static void *play(void *arg)
@@ -87,14 +144,13 @@ static void *play(void *arg)
         p.ones[i] = 1.0;
     }
     for (int n = 1; n <= MOST; n *= 4) {
-        MPI_Datatype holes; /* all of it in two pieces, the second one first */
         int lens[] = {n - n / 2, n / 2}, displs[] = {n / 2, 0};
-        MPI_Type_indexed(2, lens, displs, MPI_DOUBLE, &holes);
-        MPI_Type_commit(&holes);
+        MPI_Type_indexed(2, lens, displs, MPI_DOUBLE, &p.holes);
+        MPI_Type_commit(&p.holes);
         for (int i = 0; i < ROUNDS; i++) {
-            one_round((enum first)(i % FIRSTS), &p, target, n, i % 2 != 0 ? holes : MPI_DATATYPE_NULL);
+            one_round((enum first)(i % FIRSTS), (enum then)(i / FIRSTS), &p, target, n);
         }
-        MPI_Type_free(&holes);
+        MPI_Type_free(&p.holes);
     }
     free(p.ones);
     free(p.got);
@@ -102,11 +158,31 @@ static void *play(void *arg)
     return NULL;
 }
 
-int main(int argc, char **argv)
+/* Data of all threads, and a flag for each of them. Returns the memory. */
+static void *open_window(void)
+{
+    MPI_Aint bytes = (THREADS * MOST + THREADS) * 8, mine = 0;
+    void *memory = NULL;
+    if (flavor == ALLOCATED) {
+        MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    } else if ((memory = malloc((size_t)bytes)) == NULL) {
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    } else if (flavor == CREATED) {
+        MPI_Win_create(memory, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    } else {
+        MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+        MPI_Win_attach(win, memory, bytes);
+        MPI_Get_address(memory, &mine);
+    }
+    MPI_Sendrecv(&mine, 1, MPI_AINT, (me + ranks - 1) % ranks, 0, &first_byte, 1, MPI_AINT, (me + 1) % ranks,
+                 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    return memory;
+}
+
+static void play_window(void)
 {
     pthread_t threads[THREADS];
-    begin(&argc, &argv);
-    MPI_Win_allocate((MPI_Aint)THREADS * MOST * 8, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+    void *memory = open_window();
     MPI_Win_lock_all(0, win);
     MPI_Barrier(MPI_COMM_WORLD);
     for (long i = 1; i < THREADS; i++) {
@@ -118,6 +194,20 @@ int main(int argc, char **argv)
     }
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_unlock_all(win);
+    if (flavor == DYNAMIC) {
+        MPI_Win_detach(win, memory);
+    }
     MPI_Win_free(&win);
+    if (flavor != ALLOCATED) {
+        free(memory);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv);
+    for (flavor = ALLOCATED; flavor < FLAVORS; flavor++) {
+        play_window();
+    }
     return finish_checks("rma_behind");
 }

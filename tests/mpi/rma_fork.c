@@ -1,5 +1,7 @@
 /* Processes that a rank starts while windows live: forked children get clear errors and disturb nobody,
- * system and popen work, programs that are started inherit no descriptor of ours. Argument: turns. */
+ * system and popen work, programs that are started inherit no descriptor of ours. Then two threads fork side by
+ * side: neither may keep the other, nor the traffic beside, from going on. Arguments: turns; "alone": one
+ * thread forks only. */
 #include "rma.h"
 
 #include <fcntl.h>
@@ -7,13 +9,27 @@
 #include <stdbool.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+/* Of each of two threads that fork: what the slowest machine does in this time, many times over. */
+#define LEAST_ROUNDS 10
+#define MOST_SECONDS 60
 
 /* What a child holds when it ends are no leaks, but the sanitizer cannot know. */
 #ifdef __SANITIZE_ADDRESS__
 #define COUNTS_LEAKS 1
 #else
 #define COUNTS_LEAKS 0
+#endif
+
+/* Sanitizers have locks of their own, which a child may find taken when several threads are at work. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true
+#elif defined(__has_feature)
+#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#else
+#define SANITIZED false
 #endif
 
 enum { ALLOCATED, SHARED, CREATED, DYNAMIC, WINDOWS };
@@ -107,6 +123,40 @@ static void start_programs(void)
     CHECK(f != NULL && pclose(f) == 0, "%s", "pclose");
 }
 
+static double seconds_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Rounds that ended in time, through the argument. */
+static void *fork_rounds(void *arg)
+{
+    int *rounds = arg;
+    for (double end = seconds_now() + MOST_SECONDS; *rounds < LEAST_ROUNDS && seconds_now() < end;) {
+        fork_one(*rounds);
+        *rounds += seconds_now() < end;
+    }
+    return NULL;
+}
+
+/* In two threads at once; the speed is shown and decides nothing. */
+static void fork_side_by_side(void)
+{
+    pthread_t beside;
+    int rounds[2] = {0, 0};
+    double start = seconds_now();
+    pthread_create(&beside, NULL, fork_rounds, &rounds[1]);
+    fork_rounds(&rounds[0]);
+    pthread_join(beside, NULL);
+    CHECK(rounds[0] == LEAST_ROUNDS && rounds[1] == LEAST_ROUNDS, "%d and %d forks of %d in %d seconds",
+          rounds[0], rounds[1], LEAST_ROUNDS, MOST_SECONDS);
+    if (me == 0) {
+        printf("two threads: %.0f forks a second\n", (rounds[0] + rounds[1]) / (seconds_now() - start));
+    }
+}
+
 /* Connections that a started program would inherit: peers would not notice this process's end. */
 static int inherited(void)
 {
@@ -184,6 +234,9 @@ int main(int argc, char **argv)
         MPI_Get(&got, 1, MPI_LONG, target, turn, 1, MPI_LONG, wins[CREATED]);
         MPI_Win_flush_all(wins[CREATED]);
         CHECK(got == value, "turn %d: %ld", turn, got);
+    }
+    if (!SANITIZED && (argc <= 2 || strcmp(argv[2], "alone") != 0)) {
+        fork_side_by_side();
     }
     __sync_fetch_and_add(&stop, 1);
     pthread_join(thread, NULL);
