@@ -120,7 +120,7 @@ struct taken_over {
     bool areas[HL_SYM_AREAS];
 };
 
-static bool takes_over(struct taken_over *t)
+static bool find_taken_over(struct taken_over *t)
 {
     bool any = false;
     for (int i = hl_heap.count; i < hl_sym.n_parts; i++) {
@@ -165,7 +165,7 @@ static int cover_range(struct hl_heap_part *p, uint64_t begin, uint64_t end)
 {
     struct taken_over t = {.begin = begin, .end = end, .name = p->name};
     struct hl_sym_area area;
-    bool drops = takes_over(&t) && !threaded;
+    bool drops = find_taken_over(&t) && !threaded;
     int rc = drops ? drop_areas(&t) : 0;
     if (rc != 0) {
         return rc;

@@ -350,7 +350,7 @@ int hl_near_acc_blocks(enum hl_op_kind op, enum hl_basic basic, const struct hl_
     return 0;
 }
 
-static bool may_compare(enum hl_basic basic)
+static bool is_comparable(enum hl_basic basic)
 {
     return basic == HL_BASIC_BYTE || (basic >= HL_BASIC_I8 && basic <= HL_BASIC_L128);
 }
@@ -358,7 +358,7 @@ static bool may_compare(enum hl_basic basic)
 int hl_near_cas(enum hl_basic basic, void *target, const void *origin, const void *compare, void *fetched,
                 struct hl_near_lock *lock)
 {
-    if (!may_compare(basic)) {
+    if (!is_comparable(basic)) {
         return hl_err_say(HL_ERR_TYPE, "compare-and-swap is not defined for %s", hl_op_basic_words(basic));
     }
     size_t size = hl_op_size(basic);

@@ -17,6 +17,13 @@ FABRIC = ("lib/fab/", "lib/lane/post.c", "lib/lane/send.c")
 STATIC_OF_MACRO = re.compile(r"\b(?:static|HL_INLINE)\b[^;={}()]*?(\w+)\s*\([^;{}]*\)[^;{}=]*\{")
 FABRIC_CALL = re.compile(r"(?<![\w>.])fi_[a-z_0-9]+\s*\(")
 
+# The condition of a wait, which is asked again and again: its name is a question.
+CONDITION_OF_WAIT = re.compile(r"\bhl_prog_wait(?:_rung|_slow)?\s*\(\s*(\w+)\s*,")
+QUESTION = re.compile(r"(?:is|has|are|does)_")
+# Conditions that are named for what they do: each of them acts, too.
+ACTING = {"enter_as_owner", "end_done_orphans", "let_go_lane", "look_if_free", "poll_schedule", "set_apart", "step_board", "take_ask_place",
+          "take_rpc_slot", "try_turn"}
+
 
 class Table:
     """The table of modules: what each may use, in which folder it is, their floors and order, lowest first."""
@@ -144,6 +151,18 @@ def same_statics(functions):
     return twice(names)
 
 
+def conditions(code):
+    """Conditions of waits whose name is no question; the one routine that waits has a parameter for it."""
+    found = {}
+    for name, lines in code.items():
+        if name.startswith(LIBRARY) and name.endswith(".c") and not name.startswith("lib/prog/wait.c"):
+            text = "\n".join(lines)
+            found.update({condition[1]: f"{name}:{text.count(chr(10), 0, condition.start()) + 1} {condition[1]}"
+                          for condition in CONDITION_OF_WAIT.finditer(text)})
+    return [place for condition, place in found.items() if not QUESTION.match(condition) and condition not in ACTING] + [
+        f"ACTING has {condition}, for which nobody waits" for condition in sorted(ACTING - set(found))]
+
+
 def fabric_calls(code):
     return [f"{name}:{i} {line.strip()[:90]}" for name, lines in code.items() if name.startswith(LIBRARY) and not name.startswith(FABRIC)
             for i, line in enumerate(lines, 1) if FABRIC_CALL.search(line)]
@@ -185,6 +204,7 @@ def judge(board, text, code, bodies):
     board.count("static functions of a name in another file, too (goal 0)", same_statics(functions))
     board.count("static functions whose name is one word (goal 0)",
                 [f"{file}:{line} {name}" for file, line, name in functions if re.fullmatch(r"[a-z]+", name)])
+    board.count("conditions of waits whose name is no question (goal 0)", conditions(code))
     board.count("calls of libfabric outside lib/fab and the posts of lanes", fabric_calls(code))
     board.count("planted faults in the library", planted(code))
     board.count("functions and libraries of others replaced", replaced(text))
