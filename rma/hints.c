@@ -24,12 +24,12 @@ static const char *const ours[] = {"mpi,system", NULL};
 static const char *const kinds[] = {
     "", "system", "mpi", "mpi:alloc_mem", "mpi:win_allocate", "mpi:win_allocate_shared", NULL};
 
-enum form { ONE_WORD, WORDS, NUMBER, POWER, WISH };
+enum hint_form { ONE_WORD, WORDS, NUMBER, POWER, WISH };
 
 /* `fallback`: the value in use when the user gives none; NULL: the key is not shown then. */
 static const struct key {
     const char *key, *fallback;
-    enum form form;
+    enum hint_form form;
     const char *const *words;
     bool later;     /* MPI_Win_set_info may change it */
     int flavors[2]; /* MPI_WIN_FLAVOR_* that have it; 0: all */

@@ -19,7 +19,7 @@
 #include "stat.h"
 
 /* What the receive thread shall do; ROWS is a flag. */
-enum verb { PUT, GET, ACC, GET_ACC, CAS, ROWS = 16 };
+enum rpc_verb { PUT, GET, ACC, GET_ACC, CAS, ROWS = 16 };
 
 /* A block of a layout: its offset in the window, and how many bytes or elements. */
 struct rpc_row {
@@ -30,7 +30,7 @@ struct rpc_row {
 struct rpc_call {
     struct hl_win *win;
     int target;
-    enum verb verb;
+    enum rpc_verb verb;
     struct hl_wire_rec rec; /* kind, basic, offset, count are the caller's */
     const void *operands;
     size_t send;
@@ -295,7 +295,7 @@ static bool part_of_rows(struct rpc_call *c, void *operation)
 {
     struct hl_rpc_rows *r = operation;
     bool fetches = r->result != NULL;
-    enum verb verb = r->acc ? (fetches ? GET_ACC : ACC) : (fetches ? GET : PUT);
+    enum rpc_verb verb = r->acc ? (fetches ? GET_ACC : ACC) : (fetches ? GET : PUT);
     *c = (struct rpc_call){.win = r->win,
                            .target = r->target,
                            .verb = verb | ROWS,

@@ -7,12 +7,12 @@
 #include "shape.h"
 
 /* On which ranks an argument of a kind of operation matters: never, on the root only, on all. */
-enum where { NEVER, ROOT, ALL };
+enum significance { NEVER, ROOT, ALL };
 
 static const struct {
     bool rooted, reduces;
-    enum where send, recv;       /* where the side's arguments are significant */
-    enum where in_send, in_recv; /* where the side may be MPI_IN_PLACE */
+    enum significance send, recv;       /* where the side's arguments are significant */
+    enum significance in_send, in_recv; /* where the side may be MPI_IN_PLACE */
 } rules[HL_COLLS] = {
     [HL_COLL_BARRIER] = {false, false, NEVER, NEVER, NEVER, NEVER},
     [HL_COLL_BCAST] = {true, false, NEVER, ALL, NEVER, NEVER},
@@ -35,7 +35,7 @@ static const struct {
 
 /* Does a rule hold on this rank? In an intercommunicator the root is alone in its group: it needs only what a
  * root needs, and the other ranks of its group need nothing. */
-static bool does_rule_hold(const struct hl_api_coll *a, const struct hl_comm *c, enum where where)
+static bool does_rule_hold(const struct hl_api_coll *a, const struct hl_comm *c, enum significance where)
 {
     if (where == NEVER || !rules[a->what].rooted || !hl_comm_is_inter(c)) {
         return where == ALL || (where == ROOT && rules[a->what].rooted && c->rank == a->root);
@@ -46,7 +46,7 @@ static bool does_rule_hold(const struct hl_api_coll *a, const struct hl_comm *c,
     return where == ALL && a->root != MPI_PROC_NULL;
 }
 
-static bool is_in_place(const struct hl_api_coll *a, const struct hl_comm *c, enum where where)
+static bool is_in_place(const struct hl_api_coll *a, const struct hl_comm *c, enum significance where)
 {
     return !hl_comm_is_inter(c) && does_rule_hold(a, c, where);
 }

@@ -82,12 +82,12 @@ def twice(places):
     return [f"{file} {name}" for name, files in sorted(places.items()) if len(set(files)) > 1 for file in sorted(set(files))]
 
 
-def struct_tags(code):
+def shared_tags(code):
     tags = defaultdict(list)
     for name, lines in code.items():
         if name.startswith(LIBRARY):
             for line in lines:
-                match = re.match(r"(?:typedef )?(?:struct|union) (\w+)\s*\{", line)
+                match = re.match(r"(?:typedef )?(?:struct|union|enum) (\w+)\s*\{", line)
                 if match:
                     tags[match[1]].append(name)
     return twice(tags)
@@ -199,7 +199,7 @@ def judge(board, text, code, bodies):
     board.count("uses in the module table without an include (goal 0)",
                 [f"{m} -> {used}" for m in table.order for used in table.uses[m] if used not in found[m]])
     board.count("includes of another module's private header, or by a path", trespasses(table, text))
-    board.count("structs whose tag another file defines, too (goal 0)", struct_tags(code))
+    board.count("structs and enums whose tag another file defines, too (goal 0)", shared_tags(code))
     functions = statics(code, bodies)
     board.count("static functions of a name in another file, too (goal 0)", same_statics(functions))
     board.count("static functions whose name is one word (goal 0)",
