@@ -128,7 +128,7 @@ static int make_targets(struct win_reach *r)
                : hl_err_say(HL_ERR_NO_MEM, "no memory for a window over %d ranks", w->size);
 }
 
-/* The cards of all ranks. Not inlined, so that the frame with `mine` is gone when later steps wait. */
+/* The cards of all ranks. It is not inlined, so that the frame with `mine` is gone when later steps wait. */
 static HL_NOINLINE int exchange_cards(struct win_reach *r)
 {
     struct win_card mine = r->cards[r->w->rank];

@@ -179,8 +179,8 @@ static int finish_rpc(struct flight *f, int rc)
     return rc;
 }
 
-/* Claims a request slot. Waits for one only if the caller has none: two threads that have some could wait for
- * each other. */
+/* Claims a request slot. It waits for one only if the caller has none: two threads that have some could wait
+ * for each other. */
 static bool claim_rpc_slot(struct flight *f, bool has_some)
 {
     f->claim = (struct rpc_claim){.part = hl_near_part(hl_job.node_rank),

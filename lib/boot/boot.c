@@ -31,8 +31,8 @@ static pid_t owner; /* process that opened; 0: not opened */
 static bool closed; /* the launcher was told that this rank may leave; guarded by `turn` */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
-/* Notices that came while the ranks of the node met. Written while opening; then only the thread that
- * takes notices uses them. */
+/* Notices that came while the ranks of the node met. They are written while the library opens; then only the
+ * thread that takes notices uses them. */
 static struct hl_notices early;
 static hl_a32 n_early; /* atomic: number of early notices */
 

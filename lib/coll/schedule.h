@@ -125,7 +125,7 @@ bool hl_sched_try(struct hl_sched *s);
 /* Describes a schedule that waits in words. */
 void hl_sched_describe(const struct hl_sched *s, struct hl_wait_desc *t);
 
-/* Runs to the end, waiting with progress; returns s->err. Does nothing when building failed. */
+/* Runs to the end, waiting with progress; returns s->err. It does nothing when building failed. */
 int hl_sched_run(struct hl_sched *s);
 
 /* ---- Building. Errors are kept in s->err (HL_ERR_NO_MEM): builders need not look. ---- */

@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the chosen provider can do. Read-only after hl_fab_open. */
+/* What the chosen provider can do. Nobody changes it after hl_fab_open. */
 struct hl_fab {
     char provider[64];             /* as fi_info names it */
     const struct hl_provider *row; /* what is known of it; NULL before hl_fab_open */

@@ -166,7 +166,7 @@ static struct goal snapshot_goal(struct hl_lane *lane, struct hl_way *way, enum 
 }
 
 /* Flushes a peer on the lanes in `among`. The thread's own lane comes last, so that its message leaves first;
- * by then others have perhaps sent theirs. Not inlined: its goals would be on the stack below those of
+ * by then others have perhaps sent theirs. It is not inlined: its goals would be on the stack below those of
  * flush_lanes. */
 static HL_NOINLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t among)
 {

@@ -266,7 +266,7 @@ static struct hl_loop *join_blocks(struct hl_loop *a, struct hl_loop *b)
     return l;
 }
 
-/* Makes an IDX of rows that are equal blocks; NULL when they are not equal. Does not consume its
+/* Makes an IDX of rows that are equal blocks; NULL when they are not equal. It does not consume its
  * arguments. */
 static struct hl_loop *as_idx(const struct hl_loop *l, int64_t rows)
 {
