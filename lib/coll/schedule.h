@@ -138,7 +138,8 @@ void hl_sched_send(struct hl_sched *s, int peer, struct hl_data data);
 void hl_sched_recv(struct hl_sched *s, int peer, struct hl_data data);
 void hl_sched_wait(struct hl_sched *s);
 
-/* The same, but no message goes for no data: both sides must know how much it is. */
+/* Append a send or a receive as hl_sched_send and hl_sched_recv do, but no message goes for no data: both
+ * sides must know how much it is. */
 HL_INLINE void hl_sched_send_some(struct hl_sched *s, int peer, struct hl_data data)
 {
     if (data.count * data.type->size > 0) {

@@ -274,8 +274,9 @@ int hl_fab_cards_exchange(int rc);
  * HL_ERR_FOUND_NONE without a text: the peer has no such part. Any thread. */
 int hl_fab_card_get(int peer, enum hl_fab_part part, const void **data, size_t *len);
 
-/* The same for a thread that must not wait: HL_ERR_AGAIN without a text when the card is not here yet and
- * cannot be fetched just now, since other threads or ranks use the launcher (hl_boot_try_get). */
+/* Gets a part of a peer's card as hl_fab_card_get does, for a thread that must not wait: HL_ERR_AGAIN without
+ * a text when the card is not here yet and cannot be fetched just now, since other threads or ranks use the
+ * launcher (hl_boot_try_get). */
 int hl_fab_card_try(int peer, enum hl_fab_part part, const void **data, size_t *len);
 
 /* ---- the provider's sockets ---- */
