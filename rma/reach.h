@@ -52,7 +52,7 @@ enum hl_win_fact {
 struct hl_facts {
     int64_t id;  /* of the window, issued by rank 0, INT64_MAX on others; afterwards rank 0's */
     bool far;    /* the network is open, and the ranks are not all of one node */
-    bool hidden; /* RMA addresses do not tell how the memory is aligned; afterwards: on some rank */
+    bool hidden; /* the card hides how the memory is aligned; afterwards: some rank's card does */
     bool again;  /* memory may be taken anew for equal bases */
     int64_t fact[HL_FACTS];
     /* Afterwards, of all ranks: */

@@ -165,9 +165,9 @@ static struct goal snapshot_goal(struct hl_lane *lane, struct hl_way *way, enum 
     return (struct goal){lane, way, local ? &way->local_done : &way->done, until};
 }
 
-/* Flushes a peer on the lanes in `among`. The thread's own lane comes last, so that its message leaves first;
- * by then others have perhaps sent theirs. It is not inlined: its goals would be on the stack below those of
- * flush_lanes. */
+/* Flushes a peer on the lanes in `among`. The goal of the thread's own lane is the last one, at which
+ * are_goals_reached looks first: its chain is sent at once, and meanwhile other threads may send those of
+ * their lanes. It is not inlined: its goals would be on the stack below those of flush_lanes. */
 static HL_NOINLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t among)
 {
     struct goal goals[HL_LANES_MAX];

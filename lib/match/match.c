@@ -256,7 +256,8 @@ int hl_matcher_poll(void *matcher)
     return w.n + hl_rndv_stream(m);
 }
 
-/* True if this rank waits for room at a peer: nobody tells of that. */
+/* True if this rank waits for something of which no ring tells: room at a peer, the pieces of a message that
+ * others pull, or a network that does not ring. */
 static bool is_poll_needed(struct hl_matcher *m)
 {
     /* relaxed: what begins later begins in this thread, or one nap is too long. */

@@ -86,8 +86,8 @@ static int refuse_large_type(void)
     return hl_err_say(HL_ERR_VALUE_TOO_LARGE, "the datatype's size or bounds do not fit 63 bits");
 }
 
-/* Do its size, bounds, extent and true extent fit 63 bits? Asked before loops are made, whose distances fit
- * then. */
+/* Do the type's size, bounds, extent and true extent fit 63 bits? The question comes before loops are made:
+ * where the answer is yes, all distances in them fit, too. */
 static bool has_fitting_bounds(const struct bounds *w)
 {
     int64_t lb = w->has_lb ? w->marked_lb : w->lb, ub = w->has_ub ? w->marked_ub : w->ub, extent;
