@@ -10,7 +10,9 @@
 
 int hl_win_bad(void)
 {
-    return hl_job_is_open() ? hl_err_say(HL_ERR_WIN, "not a window") : hl_job_refuse();
+    return hl_job_is_open()
+               ? hl_err_say(HL_ERR_WIN, "the handle is not one of a window that was made and not freed")
+               : hl_job_refuse();
 }
 
 int hl_win_raise(struct hl_win *w, MPI_Win win, const char *func, int rc)

@@ -328,7 +328,8 @@ static void end_job(int code)
 void hl_boot_left(const char *missing)
 {
     if (hl_boot_is_mine() && !job.has_secret && method != &hl_boot_self) {
-        hl_log(HL_LOG_ERROR, "left without %s: its exit code 0 becomes 1", missing);
+        hl_log(HL_LOG_ERROR, "left without %s: its exit code 0 becomes 1; call %s before the program ends",
+               missing, missing);
         say_last(1);
         _exit(1);
     }

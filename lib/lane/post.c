@@ -516,10 +516,19 @@ size_t hl_lane_payload_max(void)
     return HL_WIRE_PAYLOAD_MAX(hl_fab.eager) & ~(size_t)7;
 }
 
+static HL_COLD int refuse_long_message(const struct hl_lane_message *m)
+{
+    return hl_err_say(
+        HL_ERR_INTERN,
+        "a message of %u bytes with an answer of up to %zu was to be sent: a message and an answer "
+        "have at most %zu bytes each",
+        m->rec->len, m->reply_cap, hl_lane_payload_max());
+}
+
 HL_INLINE int issue_message(struct hl_lane *own, const struct hl_lane_message *m)
 {
     if (m->rec->len > hl_lane_payload_max() || m->reply_cap > hl_lane_payload_max()) {
-        return hl_err_say(HL_ERR_INTERN, "message of %u bytes, answer of %zu", m->rec->len, m->reply_cap);
+        return refuse_long_message(m);
     }
     struct hl_issue op = {.what = HL_ISSUE_MESSAGE,
                           .ordered = m->ordered,
