@@ -265,8 +265,8 @@ static HL_NOINLINE int acc_runs(const struct hl_acc *a, const struct sides *s, e
     return rc;
 }
 
-/* Does a layout of private memory: the peer's receive thread does many blocks at a time. Not inlined, to keep
- * its walk out of the frames of other deep calls. */
+/* Does a layout of private memory: the peer's receive thread does many blocks at a time. It is not inlined,
+ * to keep its walk out of the frames of other deep calls. */
 static HL_NOINLINE int acc_rows(const struct hl_acc *a, const struct sides *s, enum hl_basic basic,
                                 int64_t left)
 {

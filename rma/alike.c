@@ -76,7 +76,7 @@ int hl_win_agree(struct hl_comm *comm, int rc, int need)
 }
 
 /* One exchange of codes and facts: *all is the least of the codes, or what the facts say. Returns 0 or the
- * error of the exchange. Not inlined, to keep its frame away from that of hl_win_agreed. */
+ * error of the exchange. It is not inlined, to keep its frame away from that of hl_win_agreed. */
 static HL_NOINLINE int compare_facts(struct hl_comm *comm, int code, struct hl_facts *f, int *all)
 {
     static const struct hl_facts none;

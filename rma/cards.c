@@ -69,7 +69,7 @@ int hl_card_fill(struct win_reach *r)
 }
 
 /* The error that rank `i` called for another kind of window than rank 0. */
-static int not_alike(const struct win_card *cards, int i)
+static int refuse_not_alike(const struct win_card *cards, int i)
 {
     static const char *const calls[] = {[MPI_WIN_FLAVOR_CREATE] = "MPI_Win_create",
                                         [MPI_WIN_FLAVOR_ALLOCATE] = "MPI_Win_allocate",
@@ -87,7 +87,7 @@ static int check_cards(const struct hl_win *w, const struct win_card *cards)
 {
     for (int i = 1; i < w->size; i++) {
         if (cards[i].flavor != cards[0].flavor || cards[i].apart != cards[0].apart) {
-            return not_alike(cards, i);
+            return refuse_not_alike(cards, i);
         }
     }
     return 0;
@@ -128,7 +128,7 @@ static int make_targets(struct win_reach *r)
                : hl_err_say(HL_ERR_NO_MEM, "no memory for a window over %d ranks", w->size);
 }
 
-/* The cards of all ranks. Not inlined, so that the frame with `mine` is gone when later steps wait. */
+/* The cards of all ranks. It is not inlined, so that the frame with `mine` is gone when later steps wait. */
 static HL_NOINLINE int exchange_cards(struct win_reach *r)
 {
     struct win_card mine = r->cards[r->w->rank];

@@ -10,7 +10,9 @@
 
 int hl_win_bad(void)
 {
-    return hl_job_is_open() ? hl_err_say(HL_ERR_WIN, "not a window") : hl_job_refuse();
+    return hl_job_is_open()
+               ? hl_err_say(HL_ERR_WIN, "the handle is not one of a window that was made and not freed")
+               : hl_job_refuse();
 }
 
 int hl_win_raise(struct hl_win *w, MPI_Win win, const char *func, int rc)
@@ -95,7 +97,7 @@ static int check_elements(const struct hl_type *origin, const struct hl_type *ta
                       hl_op_basic_words(a), hl_op_basic_words(b));
 }
 
-static HL_COLD int too_many_bytes(const struct hl_move *m)
+static HL_COLD int refuse_many_bytes(const struct hl_move *m)
 {
     return hl_err_say(HL_ERR_COUNT,
                       "%lld elements of the origin, or %lld of the target, do not fit 63 bits of bytes",
@@ -107,7 +109,7 @@ static int check_bytes(const struct hl_move *m, struct hl_span *span)
     int64_t mine, theirs;
     if (!hl_type_bytes(m->origin_type, m->origin_count, &mine) ||
         !hl_type_bytes(m->target_type, m->target_count, &theirs)) {
-        return too_many_bytes(m);
+        return refuse_many_bytes(m);
     }
     /* Like a send and its receive: the receiving side may have more room. */
     if (m->dir == HL_PUT ? mine > theirs : theirs > mine) {
@@ -205,7 +207,7 @@ int hl_win_check(const struct hl_move *m, struct hl_span *span)
     }
     if (!HL_CHECKS) {
         span->offset = m->disp * (int64_t)hl_win_extent(m->win, m->target)->unit;
-        return hl_type_bytes(m->target_type, m->target_count, &span->len) ? 0 : too_many_bytes(m);
+        return hl_type_bytes(m->target_type, m->target_count, &span->len) ? 0 : refuse_many_bytes(m);
     }
     if ((rc = hl_win_check_target(m->win, m->target)) != 0 ||
         (rc = check_side(HL_ARG_ORIGIN, m->origin_count, m->origin_type)) != 0 ||

@@ -24,12 +24,12 @@ static const char *const ours[] = {"mpi,system", NULL};
 static const char *const kinds[] = {
     "", "system", "mpi", "mpi:alloc_mem", "mpi:win_allocate", "mpi:win_allocate_shared", NULL};
 
-enum form { ONE_WORD, WORDS, NUMBER, POWER, WISH };
+enum hint_form { ONE_WORD, WORDS, NUMBER, POWER, WISH };
 
 /* `fallback`: the value in use when the user gives none; NULL: the key is not shown then. */
 static const struct key {
     const char *key, *fallback;
-    enum form form;
+    enum hint_form form;
     const char *const *words;
     bool later;     /* MPI_Win_set_info may change it */
     int flavors[2]; /* MPI_WIN_FLAVOR_* that have it; 0: all */
@@ -61,7 +61,7 @@ static bool is_key_for(const struct key *k, int flavor)
     return k->flavors[0] == 0 || k->flavors[0] == flavor || k->flavors[1] == flavor;
 }
 
-static bool value_is(const struct hl_info *info, const char *key, const char *want)
+static bool is_value(const struct hl_info *info, const char *key, const char *want)
 {
     char value[VALUE_MAX];
     int len;
@@ -147,7 +147,7 @@ enum hl_hints_same hl_hints_same(const struct hl_info *info)
 
 bool hl_hints_noncontig(const struct hl_info *info)
 {
-    return value_is(info, "alloc_shared_noncontig", "true");
+    return is_value(info, "alloc_shared_noncontig", "true");
 }
 
 static void refuse_key(const struct hl_win *w, const char *key, const char *value, const char *why)
@@ -187,7 +187,7 @@ static int take_hints(struct hl_win *w, struct hl_info *info, const struct hl_in
             continue;
         }
         if (in_use != NULL && !k->later) {
-            if (!value_is(in_use, k->key, value)) {
+            if (!is_value(in_use, k->key, value)) {
                 refuse_key(w, k->key, value, "only the creation of a window takes it");
             }
         } else if (len >= VALUE_MAX || !is_valid(k, value)) {
@@ -206,8 +206,8 @@ static int take_hints(struct hl_win *w, struct hl_info *info, const struct hl_in
 /* Sets the fields of w that follow from the hints. */
 static void use_hints(struct hl_win *w, const struct hl_info *info)
 {
-    w->unordered = value_is(info, "accumulate_ordering", "none");
-    hl_a8_store_relaxed(&w->no_locks, value_is(info, "no_locks", "true")); /* relaxed: decides only what is
+    w->unordered = is_value(info, "accumulate_ordering", "none");
+    hl_a8_store_relaxed(&w->no_locks, is_value(info, "no_locks", "true")); /* relaxed: decides only what is
                                                                             * reported. */
 }
 
@@ -313,7 +313,7 @@ int hl_hints_init(struct hl_win *w, const struct hl_info *user)
 /* Takes back assertion `key` about all ranks if it does not hold. */
 static void correct_assertion(struct hl_win *w, const char *key, bool holds)
 {
-    if (!holds && value_is(w->info, key, "true")) {
+    if (!holds && is_value(w->info, key, "true")) {
         refuse_key(w, key, "true", "the ranks gave different ones");
         hl_info_set(w->info, key, "false");
     }

@@ -38,7 +38,7 @@ static int locate_flag(const struct hl_win *w, int rank, int64_t disp, uint64_t 
     return 0;
 }
 
-static int not_aligned(int64_t disp, int rank)
+static int refuse_unaligned(int64_t disp, int rank)
 {
     return hl_err_say(HL_ERR_DISP, "flag at displacement %lld of rank %d is not aligned to 8 bytes",
                       (long long)disp, rank);
@@ -152,7 +152,7 @@ static int deliver_put(const struct notify_call *n)
     }
     /* Of far memory only the offset is known; the target checks the address. */
     if ((far ? n->at : flag.t.where) % sizeof n->value != 0) {
-        return not_aligned(n->disp, m->target);
+        return refuse_unaligned(n->disp, m->target);
     }
     if (!far) {
         return notify_near(n, &flag.t);
@@ -189,7 +189,7 @@ struct flag_watch {
     struct hl_win *win;
 };
 
-HL_INLINE bool flag_holds(uint64_t seen, int compare, uint64_t value)
+HL_INLINE bool does_flag_hold(uint64_t seen, int compare, uint64_t value)
 {
     switch (compare) {
     case MPIX_CMP_EQ:
@@ -212,7 +212,7 @@ static bool is_reached(void *arg)
     struct flag_watch *f = arg;
     /* acquire: the data that the flag announces; pairs with the release stores here and in serve.c. */
     f->seen = hl_a64_load_acquire(f->flag);
-    return flag_holds(f->seen, f->compare, f->value);
+    return does_flag_hold(f->seen, f->compare, f->value);
 }
 
 static const char *const signs[] = {"==", "!=", ">", ">=", "<", "<="}; /* in the order of MPIX_CMP_* */
@@ -253,7 +253,7 @@ static int find_flag(struct hl_win *w, int64_t disp, struct flag_watch *f)
                           "attached as a whole",
                           (long long)disp);
     }
-    return (uintptr_t)f->flag % sizeof *f->flag == 0 ? 0 : not_aligned(disp, w->rank);
+    return (uintptr_t)f->flag % sizeof *f->flag == 0 ? 0 : refuse_unaligned(disp, w->rank);
 }
 
 /* The flags of one wait; the arrays are the user's. */
@@ -274,7 +274,7 @@ static hl_a64 *flag_place(const struct hl_win *w, int64_t disp)
     return (hl_a64 *)(w->dyn != NULL ? (uintptr_t)at : (uintptr_t)w->base + at);
 }
 
-static bool any_is_reached(void *arg)
+static bool is_any_flag_reached(void *arg)
 {
     struct watches *a = arg;
     for (int k = 0; k < a->count; k++) {
@@ -283,7 +283,7 @@ static bool any_is_reached(void *arg)
             /* acquire: the data that the flag announces; pairs with the release stores here and in
              * serve.c. */
             a->seen = hl_a64_load_acquire(flag_place(a->win, a->disps[i]));
-            if (flag_holds(a->seen, a->compare, a->values[i])) {
+            if (does_flag_hold(a->seen, a->compare, a->values[i])) {
                 a->found = i;
                 return true;
             }
@@ -304,7 +304,7 @@ static void describe_flags(const void *arg, struct hl_wait_desc *t)
                 (long long)a->disps[first], signs[a->compare - MPIX_CMP_EQ],
                 (unsigned long long)a->values[first]);
 }
-HL_HANG_WORDS(any_is_reached, describe_flags);
+HL_HANG_WORDS(is_any_flag_reached, describe_flags);
 
 /* Checks the arguments of a wait. *live: the number of flags that are not MPIX_FLAG_NONE. */
 static int check_flags(const struct watches *a, const int *index, int *live)
@@ -334,7 +334,7 @@ static int check_flags(const struct watches *a, const int *index, int *live)
 
 /* Each wait begins its searches at a random index, so that no flag whose condition holds is passed over for
  * ever, in whatever order a thread waits for several lists. */
-static int any_first(int count)
+static int draw_first(int count)
 {
     static HL_THREAD_LOCAL uint64_t draws;
     return (int)(hl_mix64(++draws) % (uint64_t)count);
@@ -410,8 +410,8 @@ int PMPIX_Win_flag_wait_any(int count, const MPI_Aint flag_disps[], int compare,
     if (rc == 0 && live == 0) {
         *index = MPI_UNDEFINED;
     } else if (rc == 0) {
-        a.first = any_first(count);
-        hl_prog_wait(any_is_reached, &a);
+        a.first = draw_first(count);
+        hl_prog_wait(is_any_flag_reached, &a);
         *index = a.found;
         if (seen != NULL) {
             *seen = a.seen;

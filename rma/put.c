@@ -9,7 +9,7 @@
 
 /* May lanes reach the target now? If not, it is private memory of this node, or its lock must be taken
  * first. */
-HL_INLINE bool may_go_by_lane(const struct hl_win *w, int target)
+HL_INLINE bool is_lane_allowed(const struct hl_win *w, int target)
 {
     return hl_target_is_plain_far(&w->targets[target]) && hl_epoch_holds_at_once(&w->epoch, target);
 }
@@ -27,7 +27,7 @@ static HL_NOINLINE int put_unchained(void *origin, size_t len, const char *func,
                                      struct hl_win *w)
 {
     struct hl_xfer x = hl_xfer_to_far(w, target, &w->targets[target], where & ~HL_TARGET_BITS, origin, len);
-    int rc = HL_LIKELY(may_go_by_lane(w, target)) ? hl_lane_write(&x) : move_slowly(w, target, &x, HL_PUT);
+    int rc = HL_LIKELY(is_lane_allowed(w, target)) ? hl_lane_write(&x) : move_slowly(w, target, &x, HL_PUT);
     return hl_win_end((MPI_Win)(void *)w, func, rc);
 }
 
@@ -77,7 +77,7 @@ HL_INLINE int get_now(void *origin, size_t len, const char *func, int target, ui
         return MPI_SUCCESS;
     }
     struct hl_xfer x = hl_xfer_to_far(w, target, &w->targets[target], where & ~HL_TARGET_BITS, origin, len);
-    int rc = HL_LIKELY(may_go_by_lane(w, target)) ? hl_lane_read(&x) : move_slowly(w, target, &x, HL_GET);
+    int rc = HL_LIKELY(is_lane_allowed(w, target)) ? hl_lane_read(&x) : move_slowly(w, target, &x, HL_GET);
     return hl_win_end((MPI_Win)(void *)w, func, rc);
 }
 

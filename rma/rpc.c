@@ -19,7 +19,7 @@
 #include "stat.h"
 
 /* What the receive thread shall do; ROWS is a flag. */
-enum verb { PUT, GET, ACC, GET_ACC, CAS, ROWS = 16 };
+enum rpc_verb { PUT, GET, ACC, GET_ACC, CAS, ROWS = 16 };
 
 /* A block of a layout: its offset in the window, and how many bytes or elements. */
 struct rpc_row {
@@ -30,7 +30,7 @@ struct rpc_row {
 struct rpc_call {
     struct hl_win *win;
     int target;
-    enum verb verb;
+    enum rpc_verb verb;
     struct hl_wire_rec rec; /* kind, basic, offset, count are the caller's */
     const void *operands;
     size_t send;
@@ -179,8 +179,8 @@ static int finish_rpc(struct flight *f, int rc)
     return rc;
 }
 
-/* Claims a request slot. Waits for one only if the caller has none: two threads that have some could wait for
- * each other. */
+/* Claims a request slot. It waits for one only if the caller has none: two threads that have some could wait
+ * for each other. */
 static bool claim_rpc_slot(struct flight *f, bool has_some)
 {
     f->claim = (struct rpc_claim){.part = hl_near_part(hl_job.node_rank),
@@ -295,7 +295,7 @@ static bool part_of_rows(struct rpc_call *c, void *operation)
 {
     struct hl_rpc_rows *r = operation;
     bool fetches = r->result != NULL;
-    enum verb verb = r->acc ? (fetches ? GET_ACC : ACC) : (fetches ? GET : PUT);
+    enum rpc_verb verb = r->acc ? (fetches ? GET_ACC : ACC) : (fetches ? GET : PUT);
     *c = (struct rpc_call){.win = r->win,
                            .target = r->target,
                            .verb = verb | ROWS,

@@ -50,7 +50,7 @@ static hl_a8 *lock_mark(const struct hl_win *w, int rank)
 }
 
 /* Has a dead rank of the window my lock, perhaps with a release that it could not send any more? */
-static bool keeps_lock(const struct hl_win *w, int rank)
+static bool does_keep_lock(const struct hl_win *w, int rank)
 {
     /* relaxed, twice: hl_rx_is_dead has acquired what the dead rank did. */
     return hl_a8_load_relaxed(lock_mark(w, rank)) != 0 ||
@@ -62,7 +62,7 @@ static void refuse_kept(struct hl_win *w)
 {
     for (int i = 0; i < w->size && w->lockq.head != NULL; i++) {
         int world = hl_win_world(w, i);
-        if (hl_rx_is_dead(world) && keeps_lock(w, i)) {
+        if (hl_rx_is_dead(world) && does_keep_lock(w, i)) {
             hl_lockq_refuse(&w->lockq, refuse_lock_ask, world);
         }
     }
@@ -166,7 +166,7 @@ struct hl_near_lock *hl_win_acc_lock(const struct hl_win *w, const void *there)
     return w->dyn != NULL ? hl_dyn_lock(w, there) : &hl_win_ctl(w)->acc;
 }
 
-static int bad_record(const struct hl_rx_msg *msg)
+static int refuse_record(const struct hl_rx_msg *msg)
 {
     return hl_err_say(HL_ERR_RMA_RANGE, "record of rank %d is outside the window: offset %llu, %llu elements",
                       msg->from, (unsigned long long)msg->rec->offset, (unsigned long long)msg->rec->count);
@@ -182,7 +182,7 @@ static int apply_acc(struct hl_win *w, void *arg)
     void *fetched = NULL;
 
     if (there == NULL || rec->kind >= HL_OP_KINDS || rec->len != (operands ? bytes : 0)) {
-        return bad_record(msg);
+        return refuse_record(msg);
     }
     if (rec->op == HL_WIRE_GET_ACC && (fetched = hl_rx_reply_room(msg, bytes)) == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for an answer of %zu bytes", bytes);
@@ -198,7 +198,7 @@ static int apply_cas(struct hl_win *w, void *arg)
     char *there = hl_win_locate(w, msg->rec, &bytes);
 
     if (there == NULL || msg->rec->count != 1 || msg->rec->len != 2 * bytes) {
-        return bad_record(msg);
+        return refuse_record(msg);
     }
     void *fetched = hl_rx_reply_room(msg, bytes);
     if (fetched == NULL) {
@@ -225,7 +225,7 @@ static int apply_put_notify(struct hl_win *w, void *arg)
         return hl_err_say(HL_ERR_DISP, "flag of a put of rank %d is not aligned", msg->from);
     }
     hl_near_copy(data, msg->payload, rec->len);
-    /* release: the data come before; pairs with the acquires in is_reached and any_is_reached. */
+    /* release: the data come before; pairs with the acquires in is_reached and is_any_flag_reached. */
     hl_a64_store_release(flag, rec->region);
     hl_prog_wake();
     return 0;

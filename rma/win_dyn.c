@@ -261,7 +261,7 @@ static int note_left(struct hl_win *w, void *arg)
     }
     for (uint32_t i = 0; a != NULL && i < a->n_holders; i++) {
         if (a->holders[i].world == msg->from) {
-            /* release: the rank no longer reads the region; pairs with the acquire in all_left. */
+            /* release: the rank no longer reads the region; pairs with the acquire in is_left_by_all. */
             hl_a32_store_release(&a->holders[i].left, 1);
         }
     }
@@ -287,7 +287,7 @@ int hl_dyn_serve(const struct hl_rx_msg *msg)
     }
 }
 
-static bool all_left(void *arg)
+static bool is_left_by_all(void *arg)
 {
     const struct attached *a = arg;
     for (uint32_t i = 0; i < a->n_holders; i++) {
@@ -309,7 +309,7 @@ static void describe_regions_left(const void *arg, struct hl_wait_desc *t)
         hl_desc_await(t, left ? -1 : a->holders[i].world);
     }
 }
-HL_HANG_WORDS(all_left, describe_regions_left);
+HL_HANG_WORDS(is_left_by_all, describe_regions_left);
 
 static int recall_region(struct hl_win *w, struct attached *a)
 {
@@ -331,7 +331,7 @@ static int recall_region(struct hl_win *w, struct attached *a)
         }
         failed = failed != 0 || rc == HL_ERR_PROC_ABORTED ? failed : rc;
     }
-    hl_prog_wait(all_left, a);
+    hl_prog_wait(is_left_by_all, a);
     return failed;
 }
 

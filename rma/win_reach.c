@@ -188,7 +188,7 @@ static void store_far_each(struct hl_win *w, const struct win_card *cards)
     }
 }
 
-/* Writes the records of FAR targets and what depends on them. Called twice where it is another rank that
+/* Writes the records of FAR targets and what depends on them. It runs twice where it is another rank that
  * needs the network. */
 static int store_far(struct win_reach *r)
 {

@@ -64,7 +64,7 @@ struct alloc_call {
     uint64_t op, size, align, part, old, result; /* offsets in the span; NOTHING: NULL */
 };
 
-enum op { TAKE, GIVE, RESIZE, RESIZED };
+enum heap_call { TAKE, GIVE, RESIZE, RESIZED };
 
 static void say_call(const struct alloc_call *c, char *out, size_t cap)
 {

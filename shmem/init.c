@@ -40,7 +40,7 @@ _Noreturn void hl_shmem_die(const char *func, const char *fmt, ...)
     hl_job_abort(1);
 }
 
-static const char *why_closed(void)
+static const char *name_reason_closed(void)
 {
     return hl_life_is_forked()             ? "a forked child of a PE cannot use the library"
            : hl_life_closed(HL_LIFE_SHMEM) ? "called after shmem_finalize"
@@ -50,7 +50,7 @@ static const char *why_closed(void)
 void hl_shmem_need_open(const char *func)
 {
     if (HL_UNLIKELY(hl_sym.n_pes == 0)) {
-        hl_shmem_die(func, "%s", why_closed());
+        hl_shmem_die(func, "%s", name_reason_closed());
     }
 }
 

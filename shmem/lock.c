@@ -115,7 +115,7 @@ static bool take_win(const long *lock)
     return won;
 }
 
-/* Gives the turn to the next thread of this PE. Called by the thread that has the turn. */
+/* Gives the turn to the next thread of this PE. The thread that has the turn calls it. */
 static void leave_line(const long *lock)
 {
     hl_mutex_lock(&list_lock);

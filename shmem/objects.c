@@ -126,7 +126,7 @@ static bool is_in(const struct object *o, const void *addr)
 
 /* ---- choosing objects ---- */
 
-static bool needs_library(const struct object *o, const char *name)
+static bool does_need_library(const struct object *o, const char *name)
 {
     for (const ElfW(Dyn) *d = o->dyn; d != NULL && d->d_tag != DT_NULL; d++) {
         if (d->d_tag == DT_NEEDED && strcmp(o->strings + d->d_un.d_val, name) == 0) {
@@ -137,7 +137,7 @@ static bool needs_library(const struct object *o, const char *name)
 }
 
 /* Does a relocation of this table name a function of OpenSHMEM? */
-static bool names_shmem(const struct object *o, ElfW(Sxword) table, ElfW(Sxword) bytes)
+static bool does_name_shmem(const struct object *o, ElfW(Sxword) table, ElfW(Sxword) bytes)
 {
     const ElfW(Rela) *rela = loaded_address(o, dyn_value(o, table));
     const ElfW(Sym) *symbols = loaded_address(o, dyn_value(o, DT_SYMTAB));
@@ -152,11 +152,11 @@ static bool names_shmem(const struct object *o, ElfW(Sxword) table, ElfW(Sxword)
 }
 
 /* Was the object linked with OpenSHMEM, under either name of the library? */
-static bool needs_shmem(const struct object *o)
+static bool does_need_shmem(const struct object *o)
 {
-    return needs_library(o, "libsma.so.1") ||
-           (needs_library(o, "libhotlane.so.0") &&
-            (names_shmem(o, DT_RELA, DT_RELASZ) || names_shmem(o, DT_JMPREL, DT_PLTRELSZ)));
+    return does_need_library(o, "libsma.so.1") ||
+           (does_need_library(o, "libhotlane.so.0") &&
+            (does_name_shmem(o, DT_RELA, DT_RELASZ) || does_name_shmem(o, DT_JMPREL, DT_PLTRELSZ)));
 }
 
 static bool is_library_of_ours(const struct object *o)
@@ -179,7 +179,7 @@ static void spread_mark(struct objects *list, enum mark mark)
         for (int i = 0; i < list->n; i++) {
             for (int k = 0; k < list->n && (list->at[i].is & mark) != 0; k++) {
                 struct object *to = &list->at[k];
-                if ((to->is & mark) == 0 && needs_library(&list->at[i], to->name)) {
+                if ((to->is & mark) == 0 && does_need_library(&list->at[i], to->name)) {
                     to->is |= mark;
                     more = true;
                 }
@@ -220,7 +220,7 @@ static bool is_in_executable(const struct objects *list)
 
 static void choose_objects(struct objects *list)
 {
-    bool with_program = is_in_executable(list) || needs_shmem(&list->at[0]);
+    bool with_program = is_in_executable(list) || does_need_shmem(&list->at[0]);
     list->at[0].is |= START;
     spread_mark(list, START);
     for (int i = 1; i < list->n; i++) {
@@ -233,7 +233,7 @@ static void choose_objects(struct objects *list)
     for (int i = 1; i < list->n; i++) {
         struct object *o = &list->at[i];
         bool came_along = with_program && (o->is & START) != 0 && !is_of_system(list, o);
-        o->is |= (o->is & OURS) == 0 && (came_along || needs_shmem(o)) ? CHOSEN : 0;
+        o->is |= (o->is & OURS) == 0 && (came_along || does_need_shmem(o)) ? CHOSEN : 0;
     }
 }
 
@@ -340,7 +340,7 @@ static bool is_of_program(const struct objects *list, const char *name)
     return false;
 }
 
-static int by_address(const void *a, const void *b)
+static int compare_address(const void *a, const void *b)
 {
     const struct hl_foreign *x = a, *y = b;
     return x->base < y->base ? -1 : x->base > y->base;
@@ -368,7 +368,7 @@ static int add_foreign(const struct objects *list, struct hl_objects *out)
                                                                  .name = o->strings + s->st_name};
         }
     }
-    qsort(out->foreign, (size_t)out->n_foreign, sizeof *out->foreign, by_address);
+    qsort(out->foreign, (size_t)out->n_foreign, sizeof *out->foreign, compare_address);
     return 0;
 }
 
@@ -421,7 +421,7 @@ bool hl_objects_have_shmem(void)
     }
     bool have = is_in_executable(&list);
     for (int i = 0; i < list.n; i++) {
-        have = have || needs_shmem(&list.at[i]);
+        have = have || does_need_shmem(&list.at[i]);
     }
     free(list.at);
     return have;

@@ -208,7 +208,7 @@ static int plan_parts(void)
 
 /* ---- where each part lies ---- */
 
-static int by_page(const void *a, const void *b)
+static int compare_page(const void *a, const void *b)
 {
     const struct hl_heap_part *p = a, *q = b;
     if (p->page != q->page) {
@@ -223,7 +223,7 @@ static int by_page(const void *a, const void *b)
 uint64_t hl_parts_lay(struct hl_heap_part *parts, int count)
 {
     uint64_t at = 0;
-    qsort(parts, (size_t)count, sizeof *parts, by_page);
+    qsort(parts, (size_t)count, sizeof *parts, compare_page);
     for (int i = 0; i < count; i++) {
         parts[i].off = at;
         parts[i].len = hl_round_up(parts[i].size, parts[i].page);

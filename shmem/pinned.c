@@ -120,7 +120,7 @@ struct taken_over {
     bool areas[HL_SYM_AREAS];
 };
 
-static bool takes_over(struct taken_over *t)
+static bool find_taken_over(struct taken_over *t)
 {
     bool any = false;
     for (int i = hl_heap.count; i < hl_sym.n_parts; i++) {
@@ -131,9 +131,10 @@ static bool takes_over(struct taken_over *t)
     return any;
 }
 
-/* Undoes the registration of areas that are taken over: memory that is registered twice counts twice. All PEs
- * are in this call and have no threads beside it. So nobody uses the keys any more once what was issued has
- * ended; chains that the short way of puts goes on with are sent then. */
+/* Undoes the registration of the areas that the new one contains, before it is registered: the limit on
+ * pinned memory would count what is registered twice two times. All PEs are in this call and have no other
+ * threads in the library. So nobody uses the old keys once all that was issued has ended; the flush sends
+ * open chains, too, which puts could go on with else. */
 static int drop_areas(const struct taken_over *t)
 {
     hl_lane_flush(-1, HL_REMOTE);
@@ -165,7 +166,7 @@ static int cover_range(struct hl_heap_part *p, uint64_t begin, uint64_t end)
 {
     struct taken_over t = {.begin = begin, .end = end, .name = p->name};
     struct hl_sym_area area;
-    bool drops = takes_over(&t) && !threaded;
+    bool drops = find_taken_over(&t) && !threaded;
     int rc = drops ? drop_areas(&t) : 0;
     if (rc != 0) {
         return rc;

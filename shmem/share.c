@@ -84,8 +84,8 @@ static bool may_share(void)
 
 /* ---- sharing it ---- */
 
-/* A part of /proc/self/pagemap, from which may_hold tells pages of .bss that were never touched: they hold
- * zeros and need not be read. */
+/* A part of /proc/self/pagemap, from which is_page_maybe_used tells pages of .bss that were never touched:
+ * they hold zeros and need not be read. */
 struct lookup {
     int fd; /* /proc/self/pagemap, or -1 */
     uintptr_t first;
@@ -93,7 +93,7 @@ struct lookup {
     uint64_t at[256];
 };
 
-static bool may_hold(struct lookup *l, uintptr_t addr, size_t page)
+static bool is_page_maybe_used(struct lookup *l, uintptr_t addr, size_t page)
 {
     const uint64_t present_or_swapped = UINT64_C(3) << 62;
     size_t i = (addr - l->first) / page;
@@ -142,7 +142,8 @@ static int copy_stretch(const struct hl_stretch *s, int fd, struct lookup *l)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE), from = 0, off = 0;
     for (int e = 0; e == 0 && off <= s->len; off += page) {
-        bool there = off < s->len && (off < s->filled || may_hold(l, (uintptr_t)s->base + off, page)) &&
+        bool there = off < s->len &&
+                     (off < s->filled || is_page_maybe_used(l, (uintptr_t)s->base + off, page)) &&
                      !is_zero(s->base + off, page);
         if (!there) {
             e = off > from ? write_all(fd, s->base + from, off - from, s->off + from) : 0;

@@ -187,7 +187,7 @@ static uint64_t near_address(const struct statics_table *t, int pe, int i, int k
 
 /* ---- network ---- */
 
-static bool needs_network(const struct statics_table *t)
+static bool does_need_network(const struct statics_table *t)
 {
     for (int pe = 0; pe < hl_sym.n_pes; pe++) {
         for (int i = 0; i < hl_share.objects.n_stretches; i++) {
@@ -203,7 +203,7 @@ static bool needs_network(const struct statics_table *t)
 /* Opens the network and lanes on all PEs when one PE needs them. */
 static int open_statics_network(const struct statics_table *t)
 {
-    bool mine = needs_network(t) && !hl_lane_is_open();
+    bool mine = does_need_network(t) && !hl_lane_is_open();
     int all = hl_coll_agree(hl_shmem_comm, mine ? HL_ERR_AGAIN : 0);
     if (all != HL_ERR_AGAIN) {
         return all;

@@ -11,7 +11,7 @@ static uint64_t token_of(int index, int pe)
     return (uint64_t)1 << 63 | (uint64_t)(uint32_t)index << 32 | (uint32_t)pe;
 }
 
-static bool area_holds(const struct hl_sym_area *a, const char *p, size_t len, uint64_t *off)
+static bool does_area_hold(const struct hl_sym_area *a, const char *p, size_t len, uint64_t *off)
 {
     *off = (uint64_t)(p - a->base);
     return *off < a->len && len <= a->len - *off;
@@ -21,14 +21,14 @@ static bool area_holds(const struct hl_sym_area *a, const char *p, size_t len, u
  * offset of `p` in it. */
 static const struct hl_sym_area *area_of(const char *p, size_t len, int *index, uint64_t *off)
 {
-    if (area_holds(&hl_sym.heap, p, len, off)) {
+    if (does_area_hold(&hl_sym.heap, p, len, off)) {
         /* acquire: the area; pairs with the release in publish_area. */
         *index = hl_a8_load_acquire(&hl_sym.part_of[*off >> HL_SYM_GRANULE]);
         const struct hl_sym_area *part = *index < HL_SYM_AREAS ? &hl_sym.parts[*index] : NULL;
-        return part != NULL && area_holds(part, p, len, off) ? part : NULL;
+        return part != NULL && does_area_hold(part, p, len, off) ? part : NULL;
     }
     for (int i = 0; i < hl_sym.n_statics; i++) {
-        if (area_holds(&hl_sym.statics[i], p, len, off)) {
+        if (does_area_hold(&hl_sym.statics[i], p, len, off)) {
             *index = HL_SYM_AREAS + i;
             return &hl_sym.statics[i];
         }

@@ -59,7 +59,7 @@ static uint64_t load_var(const struct condition_list *w, size_t i)
     }
 }
 
-static bool condition_holds(struct condition_list *w, size_t i)
+static bool does_condition_hold(struct condition_list *w, size_t i)
 {
     uint64_t a = load_var(w, i), b = var_value(w, i);
     w->seen = a;
@@ -88,7 +88,7 @@ static bool is_any_met(void *arg)
 {
     struct condition_list *w = arg;
     for (size_t k = 0, i = w->first; k < w->n; k++, i = i + 1 < w->n ? i + 1 : 0) {
-        if (!is_condition_masked(w, i) && condition_holds(w, i)) {
+        if (!is_condition_masked(w, i) && does_condition_hold(w, i)) {
             w->hit = i;
             return true;
         }
@@ -193,7 +193,7 @@ static size_t list_met(struct condition_list *w, size_t *indices)
 {
     size_t count = 0;
     for (size_t i = 0; i < w->n; i++) {
-        if (!is_condition_masked(w, i) && condition_holds(w, i)) {
+        if (!is_condition_masked(w, i) && does_condition_hold(w, i)) {
             indices[count++] = i;
         }
     }
@@ -228,7 +228,7 @@ static int test_all(struct condition_list *w, const char *func)
     bool yes = true;
     check_conditions(w, func);
     for (size_t i = 0; yes && i < w->n; i++) {
-        yes = is_condition_masked(w, i) || condition_holds(w, i);
+        yes = is_condition_masked(w, i) || does_condition_hold(w, i);
     }
     return poll_unless(yes);
 }

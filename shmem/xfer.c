@@ -49,7 +49,7 @@ int hl_shmem_take_error(int pe)
 }
 
 /* Ends the program because a context handle, a PE or the calling thread is wrong. */
-static HL_COLD void bad_use(shmem_ctx_t handle, int pe, const char *func)
+static HL_COLD void refuse_use(shmem_ctx_t handle, int pe, const char *func)
 {
     const struct hl_ctx *c = hl_ctx_must(handle, func);
     if (hl_ctx_world(c, pe) < 0) {
@@ -63,7 +63,7 @@ struct hl_ctx_pe hl_shmem_on(shmem_ctx_t handle, int pe, const char *func)
     const struct hl_ctx *c = hl_ctx_of(handle);
     int world = HL_LIKELY(c != NULL) ? hl_ctx_world(c, pe) : -1;
     if (HL_UNLIKELY(world < 0) || ((c->options & SHMEM_CTX_PRIVATE) != 0 && c->thread != hl_ctx_me())) {
-        bad_use(handle, pe, func);
+        refuse_use(handle, pe, func);
     }
     return (struct hl_ctx_pe){c, world};
 }

@@ -23,7 +23,7 @@ static void *keep_int(int *kept, int value)
 
 /* Gets a predefined attribute of a communicator; false for other keys. Communicators of sessions have only
  * MPI_TAG_UB. */
-static bool predefined_attr(const struct hl_comm *c, int keyval, void **value, bool *found)
+static bool get_predefined_attr(const struct hl_comm *c, int keyval, void **value, bool *found)
 {
     static int tag_ub = INT_MAX, io = MPI_ANY_SOURCE, host = MPI_PROC_NULL;
     static int wtime_global, universe, last_code, appnum;
@@ -93,7 +93,7 @@ static int get_comm_attr(const struct hl_comm *c, int keyval, void *attribute_va
 {
     void *value = NULL;
     bool found = false;
-    int err = predefined_attr(c, keyval, &value, &found)
+    int err = get_predefined_attr(c, keyval, &value, &found)
                   ? 0
                   : hl_attr_get(&c->attrs, HL_ATTR_COMM, keyval, &value, &found);
 

@@ -7,12 +7,12 @@
 #include "shape.h"
 
 /* On which ranks an argument of a kind of operation matters: never, on the root only, on all. */
-enum where { NEVER, ROOT, ALL };
+enum significance { NEVER, ROOT, ALL };
 
 static const struct {
     bool rooted, reduces;
-    enum where send, recv;       /* where the side's arguments are significant */
-    enum where in_send, in_recv; /* where the side may be MPI_IN_PLACE */
+    enum significance send, recv;       /* where the side's arguments are significant */
+    enum significance in_send, in_recv; /* where the side may be MPI_IN_PLACE */
 } rules[HL_COLLS] = {
     [HL_COLL_BARRIER] = {false, false, NEVER, NEVER, NEVER, NEVER},
     [HL_COLL_BCAST] = {true, false, NEVER, ALL, NEVER, NEVER},
@@ -35,7 +35,7 @@ static const struct {
 
 /* Does a rule hold on this rank? In an intercommunicator the root is alone in its group: it needs only what a
  * root needs, and the other ranks of its group need nothing. */
-static bool rule_holds(const struct hl_api_coll *a, const struct hl_comm *c, enum where where)
+static bool does_rule_hold(const struct hl_api_coll *a, const struct hl_comm *c, enum significance where)
 {
     if (where == NEVER || !rules[a->what].rooted || !hl_comm_is_inter(c)) {
         return where == ALL || (where == ROOT && rules[a->what].rooted && c->rank == a->root);
@@ -46,9 +46,9 @@ static bool rule_holds(const struct hl_api_coll *a, const struct hl_comm *c, enu
     return where == ALL && a->root != MPI_PROC_NULL;
 }
 
-static bool in_place(const struct hl_api_coll *a, const struct hl_comm *c, enum where where)
+static bool is_in_place(const struct hl_api_coll *a, const struct hl_comm *c, enum significance where)
 {
-    return !hl_comm_is_inter(c) && rule_holds(a, c, where);
+    return !hl_comm_is_inter(c) && does_rule_hold(a, c, where);
 }
 
 /* Memory of a side's arrays, kept until the call is over. */
@@ -194,7 +194,7 @@ static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call,
 {
     const struct hl_comm *c = call->comm;
     struct hl_api_side recv = a->recv;
-    bool may_stay = in_place(a, c, rules[a->what].in_send);
+    bool may_stay = is_in_place(a, c, rules[a->what].in_send);
     /* With counts for all ranks, a rank's own block is the recvcount; with MPI_IN_PLACE the operand has all
      * blocks. */
     bool share = recv.arrays != NULL && !(may_stay && a->send.buf == MPI_IN_PLACE);
@@ -203,7 +203,7 @@ static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call,
     if (a->root == MPI_PROC_NULL) {
         return 0;
     }
-    if (!rule_holds(a, c, rules[a->what].recv) || share) {
+    if (!does_rule_hold(a, c, rules[a->what].recv) || share) {
         recv.buf = SOMEWHERE;
     }
     err = get_side(&recv, c->size, NULL, false, &call->recv, k);
@@ -211,7 +211,7 @@ static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call,
     if (err == 0 && share) {
         err = hl_api_check_buffer(a->recv.buf, call->recv.counts[c->rank], call->recv.type);
     }
-    if (err != 0 || !rule_holds(a, c, rules[a->what].send)) {
+    if (err != 0 || !does_rule_hold(a, c, rules[a->what].send)) {
         return err;
     }
     return get_operand(a, c->size, may_stay, &call->recv, &call->send);
@@ -239,11 +239,11 @@ static int get_coll_args(const struct hl_api_coll *a, struct hl_coll_call *call,
     if (err == 0 && rules[a->what].reduces) {
         return get_reduction(a, call, &k[1]);
     }
-    if (err == 0 && rule_holds(a, c, rules[a->what].send)) {
-        err = get_side(&a->send, n_send, to, in_place(a, c, rules[a->what].in_send), &call->send, &k[0]);
+    if (err == 0 && does_rule_hold(a, c, rules[a->what].send)) {
+        err = get_side(&a->send, n_send, to, is_in_place(a, c, rules[a->what].in_send), &call->send, &k[0]);
     }
-    if (err == 0 && rule_holds(a, c, rules[a->what].recv)) {
-        err = get_side(&a->recv, n_recv, from, in_place(a, c, rules[a->what].in_recv), &call->recv, &k[1]);
+    if (err == 0 && does_rule_hold(a, c, rules[a->what].recv)) {
+        err = get_side(&a->recv, n_recv, from, is_in_place(a, c, rules[a->what].in_recv), &call->recv, &k[1]);
     }
     return err;
 }

@@ -375,14 +375,14 @@ HL_CALL_SHAPE(MPI_Dist_graph_neighbors_count, (MPI_Comm comm, int *indegree, int
               MPI_DIST_GRAPH, 0, give_degrees(s, indegree, outdegree, weighted))
 
 /* Has the graph weights, and does the user want them? */
-static bool gives_weights(const struct hl_shape *graph, const int *to)
+static bool does_give_weights(const struct hl_shape *graph, const int *to)
 {
     return graph->weighted && to != MPI_UNWEIGHTED && to != MPI_WEIGHTS_EMPTY;
 }
 
 static void give_weights(const struct hl_shape *graph, int *to, int most, const int *from, int n)
 {
-    if (gives_weights(graph, to)) {
+    if (does_give_weights(graph, to)) {
         copy_first(to, most, from, n);
     }
 }
@@ -399,10 +399,10 @@ int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int
     err = err == 0 ? hl_api_check_most(maxoutdegree, "maxoutdegree") : err;
     err = err == 0 ? hl_api_check_list(maxindegree, sources, "sources") : err;
     err = err == 0 ? hl_api_check_list(maxoutdegree, destinations, "destinations") : err;
-    if (err == 0 && gives_weights(graph, sourceweights)) {
+    if (err == 0 && does_give_weights(graph, sourceweights)) {
         err = hl_api_check_list(maxindegree, sourceweights, "sourceweights");
     }
-    if (err == 0 && gives_weights(graph, destweights)) {
+    if (err == 0 && does_give_weights(graph, destweights)) {
         err = hl_api_check_list(maxoutdegree, destweights, "destweights");
     }
     if (err == 0) {

@@ -16,7 +16,7 @@ struct packing {
     MPI_Comm comm;
 };
 
-static int too_small(const struct packing *p, int64_t bytes, int64_t position)
+static int refuse_small_buffer(const struct packing *p, int64_t bytes, int64_t position)
 {
     return hl_err_say(HL_ERR_TRUNCATE,
                       "the packing buffer is too small: %lld bytes at position %lld of a buffer of %lld",
@@ -30,7 +30,7 @@ static int check_packed(const struct packing *p, int64_t bytes, int64_t position
         return hl_err_say(HL_ERR_ARG, "position %lld is negative", (long long)position);
     }
     if (position > p->size || bytes > p->size - position) {
-        return too_small(p, bytes, position);
+        return refuse_small_buffer(p, bytes, position);
     }
     return HL_CHECKS && bytes > 0 && p->packed == NULL
                ? hl_err_say(HL_ERR_BUFFER, "the packing buffer is NULL for %lld bytes", (long long)p->size)
@@ -49,7 +49,7 @@ static int convert_packing(const struct packing *p, bool pack, int64_t *position
     err = err == 0 ? hl_api_get_data(p->typed, p->count, p->type, &t) : err;
     if (err == 0) {
         err = hl_type_bytes(t, p->count, &bytes) ? check_packed(p, bytes, *position)
-                                                 : too_small(p, bytes, *position);
+                                                 : refuse_small_buffer(p, bytes, *position);
     }
     if (err == 0) {
         char *at = (char *)p->packed + *position;

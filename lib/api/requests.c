@@ -228,7 +228,7 @@ static struct request_set set_of(int n, const MPI_Request handles[])
     return (struct request_set){n > 0 ? (size_t)n : 0, 0, handles, -1, false}; /* n was not checked yet */
 }
 
-static bool any_done(void *arg)
+static bool is_any_done(void *arg)
 {
     struct request_set *s = arg;
 
@@ -243,12 +243,12 @@ static bool any_done(void *arg)
 
 /* Searches without a pass of progress. Calls that always find a done request make one now and then: otherwise
  * the others of the list would never get done. */
-static bool found_at_once(struct request_set *s)
+static bool find_at_once(struct request_set *s)
 {
     static HL_THREAD_LOCAL unsigned in_a_row;
 
     s->first = hl_fair_begin(s->handles, s->n);
-    if (!any_done(s)) {
+    if (!is_any_done(s)) {
         in_a_row = 0;
         return false;
     }
@@ -277,7 +277,7 @@ static void describe_any(const void *arg, struct hl_wait_desc *t)
     }
     t->any = open > 1 || t->any;
 }
-HL_HANG_WORDS(any_done, describe_any);
+HL_HANG_WORDS(is_any_done, describe_any);
 
 /* Ends the request that was found, or reports that none was active. */
 static int finish_any(const struct request_set *s, MPI_Request handles[], int *indx, MPI_Status *status,
@@ -302,8 +302,8 @@ int PMPI_Waitany(int count, MPI_Request array_of_requests[], int *indx, MPI_Stat
 
     err = err == 0 ? hl_api_check_out(indx, "indx") : err;
     if (err == 0) {
-        if (!found_at_once(&s)) {
-            hl_prog_wait_rung(any_done, &s);
+        if (!find_at_once(&s)) {
+            hl_prog_wait_rung(is_any_done, &s);
         }
         err = finish_any(&s, array_of_requests, indx, status, &ctx);
     }
@@ -320,9 +320,9 @@ int PMPI_Testany(int count, MPI_Request array_of_requests[], int *indx, int *fla
     err = err == 0 ? hl_api_check_out(indx, "indx") : err;
     err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0) {
-        if (!found_at_once(&s)) {
+        if (!find_at_once(&s)) {
             hl_prog_look();
-            any_done(&s);
+            is_any_done(&s);
         }
         *flag = s.found >= 0 || !s.open;
         *indx = MPI_UNDEFINED;
@@ -373,12 +373,12 @@ static int complete_some(const char *func, const struct some *x, bool wait)
     err = err == 0 ? hl_api_check_out(x->outcount, "outcount") : err;
     err = err == 0 ? hl_api_check_list(x->n, x->indices, "array_of_indices") : err;
     if (err == 0) {
-        bool found = found_at_once(&s);
+        bool found = find_at_once(&s);
         if (!found && wait) {
-            hl_prog_wait_rung(any_done, &s);
+            hl_prog_wait_rung(is_any_done, &s);
         } else if (!found) {
             hl_prog_look();
-            any_done(&s);
+            is_any_done(&s);
         }
         if (s.found < 0) {
             *x->outcount = s.open ? 0 : MPI_UNDEFINED;
@@ -434,9 +434,9 @@ static int look_for_done(int count, const MPI_Request handles[], struct request_
     int err = get_handles(count, handles);
 
     *s = set_of(count, handles);
-    if (err == 0 && !found_at_once(s)) {
+    if (err == 0 && !find_at_once(s)) {
         hl_prog_look();
-        any_done(s);
+        is_any_done(s);
     }
     return err;
 }

@@ -6,7 +6,7 @@
 #include "log.h"
 
 /* Prints one line for unsupported calls of this sort, then returns the error. */
-static int no_spawn(const char *func)
+static int refuse_to_spawn(const char *func)
 {
     hl_log_once("%s: processes cannot be added to a running job: start all of them with mpiexec, different "
                 "programs as in mpiexec -n 4 ./one : -n 2 ./two",
@@ -14,7 +14,7 @@ static int no_spawn(const char *func)
     return hl_err_say(HL_ERR_SPAWN, "processes cannot be added to a running job");
 }
 
-static int no_ports(const char *func, int code)
+static int refuse_ports(const char *func, int code)
 {
     hl_log_once("%s: jobs cannot connect to each other: start all programs as one job with mpiexec and use "
                 "MPI_Comm_split and MPI_Intercomm_create",
@@ -40,7 +40,7 @@ static int fail_spawn(const char *func, MPI_Comm comm, int root, int n, MPI_Comm
         for (int i = 0; codes != MPI_ERRCODES_IGNORE && i < n; i++) {
             codes[i] = MPI_ERR_SPAWN;
         }
-        err = no_spawn(func);
+        err = refuse_to_spawn(func);
     }
     return hl_api_end(c, func, err);
 }
@@ -80,7 +80,7 @@ static int meet_parent(const char *func, MPI_Comm comm, MPI_Comm *newcomm)
     err = err == 0 ? hl_api_check_out(newcomm, "newcomm") : err;
     if (err == 0) {
         *newcomm = MPI_COMM_NULL;
-        err = no_ports(func, HL_ERR_PORT);
+        err = refuse_ports(func, HL_ERR_PORT);
     }
     return hl_api_end(c, func, err);
 }
@@ -89,7 +89,7 @@ static int refuse_spawn(const char *func, int code)
 {
     int err = hl_api_check_open();
 
-    return hl_api_end(NULL, func, err == 0 ? no_ports(func, code) : err);
+    return hl_api_end(NULL, func, err == 0 ? refuse_ports(func, code) : err);
 }
 
 HL_CALL_RETURN(MPI_Comm_accept,

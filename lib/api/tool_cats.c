@@ -6,7 +6,7 @@
 #include "tool.h"
 #include "util.h"
 
-enum part { GENERAL, START, NODE, LANES, RECEIVING, MESSAGES, MEMORY, SHMEM };
+enum category { GENERAL, START, NODE, LANES, RECEIVING, MESSAGES, MEMORY, SHMEM };
 
 static const struct {
     const char *name, *desc;
@@ -21,11 +21,11 @@ static const struct {
     [SHMEM] = {"shmem", "OpenSHMEM"},
 };
 
-static enum part part_of_cvar(const struct hl_var *v)
+static enum category part_of_cvar(const struct hl_var *v)
 {
     static const struct {
         const void *field;
-        enum part part;
+        enum category part;
     } homes[] = {{&hl_conf.boot, START},           {&hl_conf.near, NODE},
                  {&hl_conf.cliques, NODE},         {&hl_conf.cma, NODE},
                  {&hl_conf.provider, LANES},       {&hl_conf.lanes, LANES},
@@ -46,7 +46,7 @@ static enum part part_of_cvar(const struct hl_var *v)
                                                            : GENERAL;
 }
 
-static enum part part_of_pvar(int index)
+static enum category part_of_pvar(int index)
 {
     const char *name = hl_stat_name(index);
 
@@ -62,12 +62,12 @@ static bool is_cvar_in(int part, int i)
 {
     size_t n;
 
-    return part_of_cvar(&hl_conf_vars(&n)[i]) == (enum part)part;
+    return part_of_cvar(&hl_conf_vars(&n)[i]) == (enum category)part;
 }
 
 static bool is_pvar_in(int part, int i)
 {
-    return part_of_pvar(i) == (enum part)part;
+    return part_of_pvar(i) == (enum category)part;
 }
 
 static int cvar_count(void)

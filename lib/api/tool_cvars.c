@@ -171,7 +171,7 @@ int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
 }
 
 /* Has the library ever been open in this process? */
-static bool was_open(void)
+static bool has_been_open(void)
 {
     return hl_life_opened(HL_LIFE_MPI) || hl_life_opened(HL_LIFE_SESSION) || hl_life_opened(HL_LIFE_SHMEM);
 }
@@ -183,7 +183,7 @@ int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
     int err = get_cvar(handle, &c);
 
     err = err == MPI_SUCCESS ? hl_tool_check_out(buf) : err;
-    if (err == MPI_SUCCESS && !is_alive(c->v) && (!is_early(c->v) || was_open())) {
+    if (err == MPI_SUCCESS && !is_alive(c->v) && (!is_early(c->v) || has_been_open())) {
         err = MPI_T_ERR_CVAR_SET_NEVER;
     }
     if (err != MPI_SUCCESS) {

@@ -36,8 +36,8 @@ struct hl_directory_place {
     uint64_t reads, writes;
 };
 
-/* Runs fn(arg, 0) .. fn(arg, threads - 1), each in a thread, until all have returned. Returns 0 or an
- * errno. Not reentrant. */
+/* Runs fn(arg, 0) .. fn(arg, threads - 1), each in a thread, until all have returned. Returns 0 or an errno.
+ * It is not reentrant. */
 int hl_directory_run(const struct hl_directory_machine *machine, void (*fn)(void *arg, int thread),
                      void *arg);
 /* Called by a thread of a run when its operation is over. */

@@ -3,9 +3,9 @@
 #ifndef HL_ATOMIC_SCHEDULED_H
 #define HL_ATOMIC_SCHEDULED_H
 
-/* Lets the scheduler choose which thread goes on. Does nothing in threads that are not under it. */
+/* Lets the scheduler choose which thread goes on. It does nothing in threads that are not under it. */
 void hl_interleave_point(void);
-/* Lets the scheduler choose another thread, since this one waits. Does nothing in threads that are not
+/* Lets the scheduler choose another thread, since this one waits. It does nothing in threads that are not
  * under it. */
 void hl_interleave_pause(void);
 

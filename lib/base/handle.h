@@ -48,7 +48,7 @@ void *hl_handle_new(enum hl_kind kind);
 /* Gives the place back; the handle is invalid from now on. Any thread. */
 void hl_handle_free(void *object);
 
-/* Makes the handle invalid; the object keeps its place. Waits until no thread is in hl_handle_find. Any
+/* Makes the handle invalid; the object keeps its place. It waits until no thread is in hl_handle_find. Any
  * thread. */
 void hl_handle_end(void *object);
 

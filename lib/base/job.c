@@ -11,7 +11,7 @@
 
 struct hl_job hl_job = {.size = 1, .node_size = 1};
 
-/* Hash from world rank to node rank + 1; 0: free. Written by hl_job_index_node. */
+/* Hash from world rank to node rank + 1; 0: free. hl_job_index_node writes it. */
 static struct {
     int32_t *slot;
     unsigned mask;

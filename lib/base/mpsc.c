@@ -52,7 +52,7 @@ void hl_mpsc_enrol(void)
 }
 
 /* True if a thread of the rank of these places claims what it says, or may do so. */
-static bool may_fill(const struct hl_mpsc_place *places, uint64_t what)
+static bool has_claim_for(const struct hl_mpsc_place *places, uint64_t what)
 {
     for (unsigned i = 0; i < HL_MPSC_PLACES; i++) {
         /* acquire: the last claim has its stamp; pairs with the release in hl_mpsc_claim. */
@@ -74,7 +74,8 @@ bool hl_mpsc_is_hole(const struct hl_mpsc *q, const hl_a64 *stamp, uint64_t tick
     const char *places = (const char *)node->first;
     for (int i = 0; i < node->size; i++, places += node->stride) {
         if (!node->is_dead(node->world[i]) &&
-            may_fill((const void *)places, hl_a64_load_relaxed(&q->mark) + ticket)) { /* relaxed: it is set */
+            has_claim_for((const void *)places,
+                          hl_a64_load_relaxed(&q->mark) + ticket)) { /* relaxed: it is set */
             return false;
         }
     }

@@ -17,7 +17,7 @@ int hl_thread_start(pthread_t *thread, const char *name, size_t stack, void *(*r
 #define HL_STACK_OWN 8192
 #define HL_STACK_FABRIC 16384
 
-/* Says that calls need `bytes` more than HL_STACK_OWN from now on. Called when the network opens. */
+/* Says that calls need `bytes` more than HL_STACK_OWN from now on. The opening of the network calls it. */
 void hl_thread_need_stack(size_t bytes);
 
 /* Called when a thread first waits, takes a request or issues an operation. If less of its stack is left than

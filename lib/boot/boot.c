@@ -31,8 +31,8 @@ static pid_t owner; /* process that opened; 0: not opened */
 static bool closed; /* the launcher was told that this rank may leave; guarded by `turn` */
 static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
 
-/* Notices that came while the ranks of the node met. Written while opening; then only the thread that
- * takes notices uses them. */
+/* Notices that came while the ranks of the node met. They are written while the library opens; then only the
+ * thread that takes notices uses them. */
 static struct hl_notices early;
 static hl_a32 n_early; /* atomic: number of early notices */
 
@@ -328,7 +328,8 @@ static void end_job(int code)
 void hl_boot_left(const char *missing)
 {
     if (hl_boot_is_mine() && !job.has_secret && method != &hl_boot_self) {
-        hl_log(HL_LOG_ERROR, "left without %s: its exit code 0 becomes 1", missing);
+        hl_log(HL_LOG_ERROR, "left without %s: its exit code 0 becomes 1; call %s before the program ends",
+               missing, missing);
         say_last(1);
         _exit(1);
     }

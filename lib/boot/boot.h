@@ -19,8 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How the job was started. Written by hl_boot_open, read-only afterwards. Facts that most modules need are in
- * job.h. */
+/* How the job was started. hl_boot_open writes it; nobody changes it afterwards. Facts that most modules need
+ * are in job.h. */
 struct hl_boot {
     bool stops_told;    /* the launcher tells when a signal has stopped this process */
     bool goes_on;       /* the launcher lets the job go on without dead ranks; fences end without them */

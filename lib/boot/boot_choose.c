@@ -55,7 +55,7 @@ static const struct sign {
      "PALS serves no PMI-1 here: start it with srun, or with Hotlane's mpiexec on one node"},
 };
 
-static bool says_many(const struct sign *s, const char *value)
+static bool does_say_many(const struct sign *s, const char *value)
 {
     return value && *value && (!s->count || strtol(value, NULL, 10) > 1);
 }
@@ -66,7 +66,7 @@ static int refuse_if_many(hl_boot_env_fn *env, const char *tried, bool taken)
 {
     for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
         const char *v = env(signs[i].name);
-        if (says_many(&signs[i], v)) {
+        if (does_say_many(&signs[i], v)) {
             return hl_err_say(
                 HL_ERR_OTHER,
                 "%s=%s says this is one of several processes, but nobody serves the start-up%s%s; %s",

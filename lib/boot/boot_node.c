@@ -62,7 +62,7 @@ uint64_t hl_boot_node_nonce(void)
     return hl_siphash(hl_boot.secret, "hotlane node nonce", 18);
 }
 
-static bool same_user(int fd)
+static bool is_same_user(int fd)
 {
     struct ucred u;
     socklen_t len = sizeof u;
@@ -72,7 +72,7 @@ static bool same_user(int fd)
 /* Keeps a connection; the rank at its other end is read after the fence. */
 static void take_member(int fd)
 {
-    if (!same_user(fd)) {
+    if (!is_same_user(fd)) {
         close(fd);
         return;
     }
@@ -168,7 +168,7 @@ static int meet_clique(int clique)
             return -errno;
         }
         if (!connect(node.meet, (struct sockaddr *)&a, len)) {
-            return same_user(node.meet) ? 0 : -EPERM;
+            return is_same_user(node.meet) ? 0 : -EPERM;
         }
         /* These mean: it does not listen yet, its backlog is full, or its leader has left in between. */
         if (errno != ECONNREFUSED && errno != EAGAIN && errno != EINTR) {

@@ -113,8 +113,11 @@ int hl_boot_node_send(int node_rank, const void *msg, size_t len, int fd)
     struct iovec v[2] = {{&h, sizeof h}, {(void *)(uintptr_t)msg, len}};
     struct msghdr m = {.msg_name = &a, .msg_iov = v, .msg_iovlen = 2};
     if (mine < 0 || node_rank < 0 || node_rank >= hl_job.node_size || len > HL_BOOT_NODE_MSG) {
-        return hl_err_say(HL_ERR_INTERN, "node message of %zu bytes to node rank %d of %d", len, node_rank,
-                          hl_job.node_size);
+        return hl_err_say(HL_ERR_INTERN,
+                          "a message of %zu bytes was to be sent to node rank %d: there are %d node ranks, "
+                          "messages have at most %zu bytes, and the node socket is %s",
+                          len, node_rank, hl_job.node_size, (size_t)HL_BOOT_NODE_MSG,
+                          mine < 0 ? "closed" : "open");
     }
     m.msg_namelen = hl_boot_node_address(&a, "rank", hl_job.node_world[node_rank]);
     hl_boot_node_attach(&m, &c, fd);
@@ -126,7 +129,8 @@ int hl_boot_node_send(int node_rank, const void *msg, size_t len, int fd)
         return HL_ERR_AGAIN;
     }
     return hl_err_say(e == ECONNREFUSED ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER,
-                      "message to rank %d on this node: %s", hl_job.node_world[node_rank], strerror(e));
+                      "a message could not be sent to rank %d on this node: %s", hl_job.node_world[node_rank],
+                      strerror(e));
 }
 
 /* The first descriptor that a message brought; all further ones are closed, since no rank sends more
@@ -172,9 +176,10 @@ static int take_datagram(void *msg, size_t cap, size_t *len, int *from, int *fd)
     int got = -1;
     ssize_t n = recvmsg(mine, &m, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
     if (n < 0) {
-        return errno == EINTR    ? 0
-               : errno == EAGAIN ? HL_ERR_AGAIN
-                                 : hl_err_say(HL_ERR_OTHER, "node socket: %s", strerror(errno));
+        return errno == EINTR ? 0
+               : errno == EAGAIN
+                   ? HL_ERR_AGAIN
+                   : hl_err_say(HL_ERR_OTHER, "the node socket could not be read: %s", strerror(errno));
     }
     bool known = look_at_control(&m, &got);
     if (!known || n < (ssize_t)sizeof h || h.nonce != hl_boot_node_nonce() || h.from < 0 ||
@@ -189,8 +194,9 @@ static int take_datagram(void *msg, size_t cap, size_t *len, int *from, int *fd)
         if (got >= 0) {
             close(got);
         }
-        return hl_err_say(HL_ERR_TRUNCATE, "node message of %u bytes from rank %d, room for %zu", h.len,
-                          hl_job.node_world[h.from], cap);
+        return hl_err_say(HL_ERR_TRUNCATE,
+                          "a message of %u bytes came from rank %d on this node: there is room for %zu",
+                          h.len, hl_job.node_world[h.from], cap);
     }
     *len = h.len;
     *from = h.from;

@@ -45,7 +45,8 @@ void hl_agreement_close(struct hl_agreement *v);
 void hl_agreement_know(struct hl_agreement *v, int32_t result);
 void hl_agreement_lose(struct hl_agreement *v);
 
-/* Called after it was lost: asks the members that have not answered. True when that is over. */
+/* Asks the members that have not answered yet for a result that this rank has lost. True when nothing is left
+ * to ask: the result is known, or nobody has it. */
 bool hl_agreement_ask(struct hl_agreement *v);
 
 /* Gets the result; false: it is not known, or nobody has it. */

@@ -63,7 +63,7 @@ static void scatter_tree(struct hl_sched *s, const struct bcast_pieces *p, int r
     hl_sched_wait(s);
 }
 
-static bool in_subtree(int v, int block, int size)
+static bool is_in_subtree(int v, int block, int size)
 {
     return block >= v && block < v + hl_subtree(v, size);
 }
@@ -75,10 +75,10 @@ static void ring_blocks(struct hl_sched *s, const struct bcast_pieces *p, int ro
 
     for (int i = 0; i < size - 1; i++) {
         int out = hl_rank_behind(v, size - i, size), in = hl_rank_behind(v, size - 1 - i, size);
-        if (!in_subtree(v, in, size)) {
+        if (!is_in_subtree(v, in, size)) {
             hl_sched_recv(s, hl_rank_behind(root, last, size), bcast_piece(p, in, 1));
         }
-        if (!in_subtree(next, out, size)) {
+        if (!is_in_subtree(next, out, size)) {
             hl_sched_send(s, hl_rank_behind(root, next, size), bcast_piece(p, out, 1));
         }
         hl_sched_wait(s);

@@ -215,7 +215,7 @@ static int first_error(const struct board_card *cards, int size)
     return err;
 }
 
-enum stage {
+enum board_stage {
     EXCHANGING, /* cards */
     AGREEING,   /* on the smallest finding */
     OVER,
@@ -230,7 +230,7 @@ struct hl_board_maker {
     hl_board_fn *prepare;           /* NULL: nothing is to be prepared */
     void *arg;                      /* argument of `prepare` */
     int agree_tag;
-    enum stage stage;
+    enum board_stage stage;
     int32_t found, all;       /* what mapping found here, and the smallest of all */
     int err;                  /* first error of the exchanges */
     bool death;               /* a death has spoilt an exchange */

@@ -53,8 +53,8 @@ struct hl_board_plan {
 /* Makes a board. Collective over the intracommunicator `comm`, whose members call alike. *made is NULL on all
  * members when a member has no memory for its area or its `prepare` failed, or no node has two members (both
  * are counted); and on all that live when a rank dies meanwhile. Returns the errors of the exchange. Without
- * memory for that the job ends: a member that cannot even begin cannot tell the others, which wait. Waits
- * with progress; not from the receive thread. */
+ * memory for that the job ends: a member that cannot even begin cannot tell the others, which wait. It waits
+ * with progress; the receive thread may not call it. */
 int hl_board_make(struct hl_comm *comm, const struct hl_board_plan *p, struct hl_board **made);
 
 /* hl_board_make for callers that may not wait. hl_board_begin, in the order of collective calls; it returns

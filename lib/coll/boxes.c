@@ -237,7 +237,7 @@ bool hl_boxes_wait(struct hl_boxes *b)
     return hl_boxes_state(b) == HL_BOXES_READY;
 }
 
-static bool none_is_made(void *unused)
+static bool is_no_box_made(void *unused)
 {
     return hl_a32_load_relaxed(&making) == 0; /* relaxed: a count orders nothing */
 }
@@ -246,11 +246,11 @@ static void describe_making(const void *unused, struct hl_wait_desc *t)
 {
     hl_desc_say(t, "mailboxes for alltoall that are being made with other ranks");
 }
-HL_HANG_WORDS(none_is_made, describe_making);
+HL_HANG_WORDS(is_no_box_made, describe_making);
 
 void hl_boxes_quiet(void)
 {
-    hl_prog_wait(none_is_made, NULL);
+    hl_prog_wait(is_no_box_made, NULL);
 }
 
 /* ---- A communicator's ---- */

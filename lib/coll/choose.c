@@ -36,7 +36,7 @@ const struct hl_coll_row hl_coll_rows[] = {
 };
 const int hl_coll_row_count = HL_COUNT_OF(hl_coll_rows);
 
-static bool fits_row(const struct hl_coll_row *row, const struct hl_coll_facts *f)
+static bool does_fit_row(const struct hl_coll_row *row, const struct hl_coll_facts *f)
 {
     unsigned has = (f->predefined ? HL_NEED_PREDEFINED : 0) | (f->count >= f->size ? HL_NEED_MANY : 0) |
                    (f->bytes <= 256u * (uint64_t)f->size ? HL_NEED_SMALL_SHARE : 0) |
@@ -49,7 +49,7 @@ const struct hl_coll_row *hl_coll_choose(enum hl_coll what, const struct hl_coll
 {
     const struct hl_coll_row *row = hl_coll_rows;
 
-    while (row->what != what || !fits_row(row, f)) {
+    while (row->what != what || !does_fit_row(row, f)) {
         row++;
     }
     return row;

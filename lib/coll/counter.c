@@ -17,7 +17,7 @@ struct hl_counter {
     int owner;             /* world rank */
     struct hl_piece piece; /* the memory, at the owner; elsewhere seg is NULL */
     struct hl_counter_card card;
-    /* address of the number where it is my memory, or mapped. Set once, under lock; atomic */
+    /* address of the number where it is my memory, or mapped. It is set once, under lock; atomic */
     hl_a64 *word;
     struct hl_mutex lock; /* held while the first use maps the number */
     int near;             /* node rank of the owner where a mapping was made, else -1; under lock */

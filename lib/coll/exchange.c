@@ -131,7 +131,7 @@ static void stream_block(struct hl_exchange *x, int peer, const struct hl_data *
     fill_ring(x, peer, data);
 }
 
-static bool should_stream(int64_t bytes)
+static bool is_for_stream(int64_t bytes)
 {
     return bytes <= STREAM_BYTES || (bytes <= STREAM_CROWDED && hl_prog_crowded());
 }
@@ -155,7 +155,7 @@ static bool post_data(struct hl_exchange *x, int peer, const struct hl_data *dat
         hl_mail_post(p, x->epoch, HL_MAIL_DATA);
         hl_mail_settle(p, x->epoch);
         end_way(&x->out, peer);
-    } else if (has_ring && should_stream(bytes)) {
+    } else if (has_ring && is_for_stream(bytes)) {
         stream_block(x, peer, data);
     } else if (x->boxes->board->reads && hl_type_block(data->type, data->count, data->buf, &start)) {
         const struct hl_seg *seg = hl_mem_find(start, (size_t)bytes);
@@ -356,7 +356,7 @@ static bool step_in(struct hl_exchange *x, int peer)
 
 /* ---- Deaths ---- */
 
-static bool waits_for_peer(const struct hl_exchange_way *w, int peer)
+static bool does_wait_for_peer(const struct hl_exchange_way *w, int peer)
 {
     return w->phase[peer] != HL_XCHG_FLYING && w->phase[peer] != HL_XCHG_OVER;
 }
@@ -367,15 +367,15 @@ static void fail_mailboxes(struct hl_exchange *x, int peer)
 {
     int world = hl_comm_world(x->call.comm, peer);
 
-    if (waits_for_peer(&x->out, peer)) {
+    if (does_wait_for_peer(&x->out, peer)) {
         step_out(x, peer);
     }
-    if (waits_for_peer(&x->in, peer)) {
+    if (does_wait_for_peer(&x->in, peer)) {
         step_in(x, peer);
     }
     struct hl_exchange_way *const ways[] = {&x->out, &x->in};
     for (int i = 0; i < 2; i++) {
-        if (waits_for_peer(ways[i], peer)) {
+        if (does_wait_for_peer(ways[i], peer)) {
             fail_exchange(x, hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", world));
             end_way(ways[i], peer);
         }

@@ -165,7 +165,7 @@ struct joiner {
     int32_t key, rank;
 };
 
-static int by_key_then_rank(const void *a, const void *b)
+static int compare_key_then_rank(const void *a, const void *b)
 {
     const struct joiner *x = a, *y = b;
 
@@ -190,7 +190,7 @@ static int make_color_group(const struct hl_group *from, const struct vote *vote
         }
     }
     if (joiners != NULL && world != NULL) {
-        qsort(joiners, (size_t)n, sizeof *joiners, by_key_then_rank);
+        qsort(joiners, (size_t)n, sizeof *joiners, compare_key_then_rank);
         for (int i = 0; i < n; i++) {
             world[i] = hl_group_world(from, joiners[i].rank);
         }

@@ -73,7 +73,7 @@ static bool is_writer_left_out(const struct word_watch *w)
     return w->done != NULL && hl_a64_load_acquire(w->done) >= w->last && !is_word_there(w);
 }
 
-static bool may_go(void *arg)
+static bool is_word_wait_over(void *arg)
 {
     struct word_watch *w = arg;
     return is_there_soon(w) || (++w->turns % DEAD_TURNS == 0 && w->world >= 0 &&
@@ -89,7 +89,7 @@ static void describe_word(const void *arg, struct hl_wait_desc *t)
     }
     hl_desc_await(t, w->world);
 }
-HL_HANG_WORDS(may_go, describe_word);
+HL_HANG_WORDS(is_word_wait_over, describe_word);
 
 int hl_shared_rank_at(const struct hl_shared *s, int place)
 {
@@ -148,7 +148,7 @@ static bool await_shared_word(struct hl_shared *s, int place, const hl_a64 *word
         w.turns_of = s;
         w.place = place;
     }
-    hl_prog_wait_rung(may_go, &w);
+    hl_prog_wait_rung(is_word_wait_over, &w);
     if (HL_LIKELY(is_word_there(&w))) {
         return true;
     }

@@ -71,7 +71,7 @@ static void find_result(struct slices *v)
 
 /* True if my slice may be folded where its result is to be: not if my operand is there and others' come
  * first. */
-static bool may_fold_there(const struct slices *v)
+static bool is_fold_there_allowed(const struct slices *v)
 {
     return v->has_result && v->x->c->recv.type->dense && hl_reducer_writes_left(&v->x->reducer) &&
            (v->result != v->mine || v->x->s->me == 0);
@@ -144,7 +144,7 @@ static void fold_own_slice(struct slices *v)
         return;
     }
     char *bounce = malloc((size_t)(most * v->size));
-    v->direct = may_fold_there(v);
+    v->direct = is_fold_there_allowed(v);
     hl_fold_open(&f, v->x, most, v->result, v->direct);
     if (bounce == NULL) {
         hl_shared_fail(s, hl_err_say(HL_ERR_NO_MEM, "no memory to read a slice"));

@@ -73,12 +73,12 @@ struct hl_comm {
     uint32_t blocking;
     char *name;                /* or NULL; guarded by a lock in comm.c */
     struct hl_errh *errh;      /* NULL: MPI_ERRORS_ARE_FATAL; changed as errh.h says */
-    struct hl_shape *shape;    /* topology, with a reference, or NULL. Set before the user has the handle */
+    struct hl_shape *shape;    /* topology, with a reference, or NULL; set before the user has the handle */
     struct hl_attr_set *attrs; /* NULL: none; changed as keyval.h says */
     struct hl_info *info;      /* NULL: no hints; changed as info.h says */
     struct hl_origin origin;   /* origin of its group or parent; set before the user has the handle */
     /* On a communicator that belongs to a window or file: the function that takes errors of its requests and
-     * calls; NULL: the communicator is the user's. Set before any other thread knows it. */
+     * calls; NULL: the communicator is the user's. It is set before other threads know the communicator. */
     int (*raise)(void *owner, const char *func, int err);
     void *owner;
     hl_aptr buffered; /* slot of match's buffered.h for buffered sends; empty when this is freed */
@@ -151,8 +151,8 @@ int hl_comm_make_inter(struct hl_comm *local, struct hl_group *remote, uint64_t 
  * communicator, and no communicator has it. */
 uint64_t hl_comm_ctx_named(const struct hl_group *group, const char *string);
 
-/* MPI_Comm_free: the handle is invalid now; the object is destroyed with its last reference. Not for the two
- * predefined ones. */
+/* MPI_Comm_free: the handle is invalid now; the object is destroyed with its last reference. The two
+ * predefined ones are not given to it. */
 void hl_comm_free(struct hl_comm *c);
 
 /* hl_comm_ref takes a reference for a user that may outlive the handle; the last hl_comm_unref destroys the

@@ -43,7 +43,7 @@ int hl_errh_class(int code)
 }
 
 /* Writes the text of an added code; false if there is no such code. */
-static bool added_string(int code, char *out)
+static bool get_added_string(int code, char *out)
 {
     hl_mutex_lock(&lock);
     const struct added *row = code_row(code);
@@ -95,7 +95,7 @@ int hl_errh_string(int code, char *out)
         snprintf(out, MPI_MAX_ERROR_STRING, "MPI_T: %s", tool_words(code));
         return 0;
     }
-    if (added_string(code, out)) {
+    if (get_added_string(code, out)) {
         return 0;
     }
     return hl_err_say(HL_ERR_ARG, "%d is no error code", code);

@@ -79,7 +79,7 @@ struct hl_errh_site {
 
 /* Reports the error `err` (a negative HL_ERR_*, with the text that hl_err_say left) of the call `func`, and
  * runs the handler. Returns the MPI error code for the caller of `func`, unless the handler ends the job.
- * `err` 0: returns MPI_SUCCESS and does nothing. Called without locks and leases. */
+ * `err` 0: returns MPI_SUCCESS and does nothing. The caller holds no lock and no lease. */
 int hl_errh_raise(const struct hl_errh_site *site, const char *func, int err) HL_COLD;
 
 /* hl_errh_raise for a communicator. NULL (none, or not a living one): runs MPI_COMM_SELF's handler, or

@@ -90,7 +90,7 @@ static bool is_progression(const int *world, int n)
     return true;
 }
 
-static int by_world(const void *a, const void *b, void *table)
+static int compare_world(const void *a, const void *b, void *table)
 {
     const int *world = table;
     int x = world[*(const int *)a], y = world[*(const int *)b];
@@ -117,7 +117,7 @@ int hl_group_make(const int *world, int n, struct hl_group **made)
     for (int i = 0; i < n; i++) {
         g->sorted[i] = i;
     }
-    qsort_r(g->sorted, (size_t)n, sizeof(int), by_world, g->world);
+    qsort_r(g->sorted, (size_t)n, sizeof(int), compare_world, g->world);
     g->rank = hl_group_rank(g, hl_job.rank);
     *made = g;
     return 0;

@@ -1,4 +1,5 @@
-/* Groups: ordered sets of world ranks. Read-only once made, shared by counting references. */
+/* Groups: ordered sets of world ranks. A group never changes once it is made, and is shared by counting
+ * references. */
 #ifndef HL_GROUP_H
 #define HL_GROUP_H
 

@@ -276,7 +276,8 @@ int hl_info_nth(const struct hl_info *info, int n, char key[MPI_MAX_INFO_KEY])
     hl_mutex_unlock(&lock);
     return n >= 0 && n < count
                ? 0
-               : hl_err_say(HL_ERR_ARG, "key %d: the info object has %d, counted from 0", n, count);
+               : hl_err_say(HL_ERR_ARG, "key %d was asked for: the info object has %d keys, counted from 0",
+                            n, count);
 }
 
 /* Writes the arguments of this process's command, separated by blanks. False: there are none, or they are too

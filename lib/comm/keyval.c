@@ -69,7 +69,7 @@ static void unref_key(struct keyval *k) HL_REQUIRES(lock)
     }
 }
 
-static int bad_key(int id)
+static int refuse_attr_key(int id)
 {
     return hl_err_say(HL_ERR_KEYVAL, "%d is not an attribute key that the user made for this kind of object",
                       id);
@@ -129,7 +129,7 @@ int hl_keyval_free(enum hl_attr_sort sort, int keyval)
         unref_key(k);
     }
     hl_mutex_unlock(&lock);
-    return k != NULL ? 0 : bad_key(keyval);
+    return k != NULL ? 0 : refuse_attr_key(keyval);
 }
 
 static struct attr_row *attr_row_of(struct hl_attr_set *set, const struct keyval *k) HL_REQUIRES(lock)
@@ -270,7 +270,7 @@ int hl_attr_put(struct hl_attr_set **slot, enum hl_attr_sort sort, void *object,
         unref_key(k);
     }
     hl_mutex_unlock(&lock);
-    return k != NULL ? err : bad_key(keyval);
+    return k != NULL ? err : refuse_attr_key(keyval);
 }
 
 int hl_attr_get(struct hl_attr_set *const *slot, enum hl_attr_sort sort, int keyval, void **value,
@@ -284,7 +284,7 @@ int hl_attr_get(struct hl_attr_set *const *slot, enum hl_attr_sort sort, int key
         *value = row->value;
     }
     hl_mutex_unlock(&lock);
-    return k != NULL ? 0 : bad_key(keyval);
+    return k != NULL ? 0 : refuse_attr_key(keyval);
 }
 
 int hl_attr_delete(struct hl_attr_set **slot, enum hl_attr_sort sort, void *object, int keyval)
@@ -301,7 +301,7 @@ int hl_attr_delete(struct hl_attr_set **slot, enum hl_attr_sort sort, void *obje
     hl_mutex_unlock(&lock);
     return there       ? err
            : k != NULL ? hl_err_say(HL_ERR_KEYVAL, "the object has no attribute of key %d", keyval)
-                       : bad_key(keyval);
+                       : refuse_attr_key(keyval);
 }
 
 /* The first row from `number` on that no call is deleting, with a reference to its key; false when it has

@@ -1,5 +1,5 @@
-/* Virtual topologies of communicators: Cartesian grids, graphs, distributed graphs. Read-only once made, and
- * shared by counting references. The caller has checked the arguments. */
+/* Virtual topologies of communicators: Cartesian grids, graphs, distributed graphs. A topology never changes
+ * once it is made, and is shared by counting references. The caller has checked the arguments. */
 #ifndef HL_SHAPE_H
 #define HL_SHAPE_H
 

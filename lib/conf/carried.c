@@ -24,7 +24,7 @@ const struct hl_carried *hl_conf_carried_rows(size_t *count)
     return rows;
 }
 
-static bool fits_pattern(const char *pattern, const char *name, size_t len)
+static bool does_fit_pattern(const char *pattern, const char *name, size_t len)
 {
     size_t most = strlen(pattern);
     if (pattern[0] == '*') {
@@ -39,7 +39,7 @@ static bool fits_pattern(const char *pattern, const char *name, size_t len)
 const struct hl_carried *hl_conf_carried_of(const char *name, size_t len)
 {
     for (size_t i = 0; i < HL_COUNT_OF(rows); i++) {
-        if (fits_pattern(rows[i].name, name, len)) {
+        if (does_fit_pattern(rows[i].name, name, len)) {
             return &rows[i];
         }
     }

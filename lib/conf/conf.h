@@ -54,8 +54,8 @@ struct hl_var {
 };
 
 /* Reads files and environment with the first call; later calls return its result. Returns 0, or HL_ERR_ARG
- * with a text that names variable, value and what is allowed (or HL_ERR_NO_MEM). Called before any thread
- * of the library exists. Sources, later ones win: defaults; etc/hotlane.conf under the prefix;
+ * with a text that names variable, value and what is allowed (or HL_ERR_NO_MEM). The first call comes before
+ * any thread of the library exists. Sources, later ones win: defaults; etc/hotlane.conf under the prefix;
  * hotlane.conf in $XDG_CONFIG_HOME or ~/.config; the environment. HOTLANE_CONF=FILE replaces both files by
  * that one; empty: no file. */
 int hl_conf_load(void);
@@ -84,7 +84,7 @@ struct hl_carried {
 const struct hl_carried *hl_conf_carried_rows(size_t *count);
 
 /* Writes the effect of a row's variables as words; `set`: it is set, so say also whether another setting
- * wins. Valid after hl_conf_load. */
+ * wins. The answer is valid after hl_conf_load. */
 void hl_conf_carried_text(const struct hl_carried *row, bool set, char *out, size_t cap);
 
 /* Lists the variables of other libraries that a user has set; the caller frees *out (NULL without memory).
@@ -104,7 +104,7 @@ char *hl_conf_carried_line(void);
  * configured. False when `cap` bytes are too few. */
 bool hl_conf_prefix(char *out, size_t cap);
 
-/* The table; *count rows. Valid after hl_conf_load. */
+/* The table; *count rows. The answer is valid after hl_conf_load. */
 const struct hl_var *hl_conf_vars(size_t *count);
 
 /* The row that fills `field`, a member of hl_conf. */

@@ -71,21 +71,21 @@ static bool parse_part_page(const char *text, uint64_t *out)
     return hl_conf_parse(&row, text, out) == 0;
 }
 
-enum key { SIZE, KIND, POLICY, PAGE, NO_KEY };
+enum part_key { SIZE, KIND, POLICY, PAGE, NO_KEY };
 
-static enum key part_key(const char *name)
+static enum part_key find_part_key(const char *name)
 {
     static const char *const names[] = {"size", "kind", "policy", "pgsize", "pgsz"};
     for (int i = 0; i < 5; i++) {
         if (strcasecmp(name, names[i]) == 0) {
-            return i < NO_KEY ? (enum key)i : PAGE;
+            return i < NO_KEY ? (enum part_key)i : PAGE;
         }
     }
     return NO_KEY;
 }
 
 /* Sets a key of a partition. Returns NULL, or words for what the key's value may be. */
-static const char *set_part_key(struct hl_part *p, enum key key, const char *text)
+static const char *set_part_key(struct hl_part *p, enum part_key key, const char *text)
 {
     static const char *const kinds[] = {"Default", "Normalmem", "Sysdefault", "Fastmem", NULL},
                              *const policies[] = {"Preferred",  "Mandatory",  "Interleaved",
@@ -115,7 +115,7 @@ static int parse_one(char *one, struct hl_part *p, unsigned *seen, char *why)
         return HL_ERR_ARG;
     }
     *equals = '\0';
-    enum key key = part_key(one);
+    enum part_key key = find_part_key(one);
     if (key == NO_KEY) {
         snprintf(why, HL_PART_WHY, "unknown key \"%.30s\": expected size, kind, policy or pgsize", one);
         return HL_ERR_ARG;

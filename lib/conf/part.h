@@ -33,8 +33,8 @@ struct hl_part {
 int hl_part_parse(const char *value, struct hl_part *out, char *why);
 
 /* The partitions in force, by id. *count = 0: none was asked for, and SHMEM_SYMMETRIC_SIZE gives the heap's
- * size. Valid after hl_conf_load, which refuses ids out of range, more than HL_PART_MOST, others without
- * partition 1, and two spellings with different values. */
+ * size. They are valid after hl_conf_load, which refuses ids out of range, more than HL_PART_MOST, others
+ * without partition 1, and two spellings with different values. */
 const struct hl_part *hl_part_all(int *count);
 
 /* Parses "20m", "3.1M", ".5g" to bytes, rounded up. With `tail`, text behind the unit is ignored, as

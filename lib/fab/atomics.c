@@ -72,7 +72,7 @@ static bool has_op(enum hl_op_kind op, enum hl_basic basic)
     return op == HL_OP_REPLACE || op == HL_OP_NO_OP || hl_op_kernel(op, basic) != NULL;
 }
 
-static bool makes_sense(enum hl_fab_atomic how, enum hl_op_kind op, enum hl_basic basic)
+static bool is_sensible_atomic(enum hl_fab_atomic how, enum hl_op_kind op, enum hl_basic basic)
 {
     bool sense = how == HL_FAB_COMPARE ? op == HL_OP_REPLACE : how == HL_FAB_FETCH || op != HL_OP_NO_OP;
     return hl_fab_datatype(basic) >= 0 && hl_fab_op(op, how == HL_FAB_COMPARE) >= 0 && sense &&
@@ -99,7 +99,7 @@ void hl_fab_atomics_load(struct fid_domain *domain)
         for (int op = 0; op < HL_OP_KINDS; op++) {
             for (int basic = 0; basic < HL_BASICS; basic++) {
                 enum hl_fab_atomic h = (enum hl_fab_atomic)how;
-                known[how][op][basic] = makes_sense(h, (enum hl_op_kind)op, (enum hl_basic)basic);
+                known[how][op][basic] = is_sensible_atomic(h, (enum hl_op_kind)op, (enum hl_basic)basic);
                 limits[how][op][basic] =
                     has && known[how][op][basic]
                         ? query_atomic(domain, h, (enum hl_op_kind)op, (enum hl_basic)basic)

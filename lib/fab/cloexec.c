@@ -100,7 +100,7 @@ static bool is_anybody_waiting(void)
 }
 
 /* Names the kind of memory of which there is too little for a connection, or NULL. */
-static const char *lacking_memory(void)
+static const char *name_lacking_memory(void)
 {
     const char *limited = hl_err_is_limited(RLIMIT_AS)     ? "address space (raise ulimit -v)"
                           : hl_err_is_limited(RLIMIT_DATA) ? "private memory (raise ulimit -d)"
@@ -123,7 +123,7 @@ const char *hl_fab_lack(int any, bool connecting)
                    : NULL;
     }
     close(fd);
-    return connecting ? lacking_memory() : NULL;
+    return connecting ? name_lacking_memory() : NULL;
 }
 
 /* The address of the other end, also while the connection is being made, when getpeername fails. Returns its

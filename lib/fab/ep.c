@@ -245,7 +245,7 @@ int hl_fab_ep_trouble(struct hl_fab_ep *ep, int rc)
         return rc == -FI_EAVAIL ? -1 : 0;
     }
     ep->broken = -rc;
-    if (hl_fab_is_open()) { /* else a provider is tried, which may be passed over */
+    if (hl_fab_is_open()) { /* else this provider is being tried, and another one may be chosen */
         hl_log(HL_LOG_ERROR,
                "provider %s: a completion queue tells no more of what is under way: %s; the job ends",
                hl_fab.provider, hl_fab_strerror(rc));

@@ -348,7 +348,7 @@ static void remember_signals(void)
 }
 
 /* True for code of libfabric, or of a library that was loaded with it. */
-static bool came_with_libfabric(void (*code)(int))
+static bool is_of_libfabric(void (*code)(int))
 {
     struct object_look look = {.code = {(uintptr_t)code, (uintptr_t)hl_fab_lib.getinfo}};
     dl_iterate_phdr(look_at_object, &look);
@@ -360,7 +360,7 @@ static void restore_signals(void)
     for (int i = 1; i < NSIG; i++) {
         struct sigaction now;
         if (sigaction(i, NULL, &now) == 0 && now.sa_handler != signals[i].sa_handler &&
-            came_with_libfabric(now.sa_handler)) {
+            is_of_libfabric(now.sa_handler)) {
             sigaction(i, &signals[i], NULL);
         }
     }
@@ -376,7 +376,7 @@ static void tell_unused_card(void)
 }
 
 /* True when a provider that pins may be chosen. A guess: settings must be lent before libfabric is loaded. */
-static bool may_pin(void)
+static bool is_pinning_possible(void)
 {
     return hl_conf.provider[0] != '\0' ? hl_provider_find(hl_conf.provider, OLDEST)->pins
                                        : !hl_fab.loopback && hl_nic_is_there();
@@ -399,7 +399,7 @@ static int open_first(void)
     int rc = 0;
     size_t wished = hl_conf.small ? 4096 : 16384;
     raise_file_limit();
-    bool pins = may_pin();
+    bool pins = is_pinning_possible();
     buffer = hl_provider_buffer(pins ? hl_lockable_bytes() : UINT64_MAX, wished);
     remember_signals();
     hl_conf_with_env(hl_provider_settings(buffer, pins, hl_nic_is_emulated()), load_and_choose, &rc);

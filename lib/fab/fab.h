@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What the chosen provider can do. Read-only after hl_fab_open. */
+/* What the chosen provider can do. Nobody changes it after hl_fab_open. */
 struct hl_fab {
     char provider[64];             /* as fi_info names it */
     const struct hl_provider *row; /* what is known of it; NULL before hl_fab_open */
@@ -274,8 +274,9 @@ int hl_fab_cards_exchange(int rc);
  * HL_ERR_FOUND_NONE without a text: the peer has no such part. Any thread. */
 int hl_fab_card_get(int peer, enum hl_fab_part part, const void **data, size_t *len);
 
-/* The same for a thread that must not wait: HL_ERR_AGAIN without a text when the card is not here yet and
- * cannot be fetched just now, since other threads or ranks use the launcher (hl_boot_try_get). */
+/* Gets a part of a peer's card as hl_fab_card_get does, for a thread that must not wait: HL_ERR_AGAIN without
+ * a text when the card is not here yet and cannot be fetched just now, since other threads or ranks use the
+ * launcher (hl_boot_try_get). */
 int hl_fab_card_try(int peer, enum hl_fab_part part, const void **data, size_t *len);
 
 /* ---- the provider's sockets ---- */

@@ -12,7 +12,7 @@
 struct hl_fab_lib hl_fab_lib;
 
 /* A hint at what to do, from the loader's words: it tells the reason in no other form. */
-static const char *what_to_do(const char *said)
+static const char *name_remedy(const char *said)
 {
     if (strstr(said, strerror(ENOENT)) != NULL) {
         return ". On Debian: apt-get install libfabric1";
@@ -33,7 +33,7 @@ int hl_fab_lib_load(void)
     if (so == NULL) {
         const char *said = dlerror();
         return hl_err_say(HL_ERR_OTHER, "the network is needed, but libfabric cannot be loaded: %s%s", said,
-                          what_to_do(said));
+                          name_remedy(said));
     }
     static const char *const names[] = {"fi_getinfo",  "fi_freeinfo", "fi_dupinfo", "fi_fabric",
                                         "fi_strerror", "fi_tostr",    "fi_version"};

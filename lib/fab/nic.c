@@ -36,7 +36,8 @@ struct nic_search {
 };
 
 /* Calls fn for each entry of a folder until it returns true. Returns whether it did. */
-static bool any_in(const char *root, const char *folder, bool (*fn)(const char *entry, void *arg), void *arg)
+static bool search_folder(const char *root, const char *folder, bool (*fn)(const char *entry, void *arg),
+                          void *arg)
 {
     char path[ROOM];
     bool found = false;
@@ -93,8 +94,9 @@ static bool look_at_card(const char *entry, void *arg)
     snprintf(one.name, sizeof one.name, "%.60s", entry);
     one.row = find_server(s->root, one.name);
     snprintf(path, sizeof path, IB "/%s/ports", one.name);
-    one.active = any_in(s->root, path, note_port, &(struct nic_search){.root = s->root, .card = &one}) ||
-                 one.port[0] == '\0';
+    one.active =
+        search_folder(s->root, path, note_port, &(struct nic_search){.root = s->root, .card = &one}) ||
+        one.port[0] == '\0';
     if (one.active || s->card->name[0] == '\0') {
         *s->card = one;
     }
@@ -106,12 +108,12 @@ static bool find_card(const char *root, struct nic *out)
 {
     struct nic_search s = {.root = root, .card = out};
     memset(out, 0, sizeof *out);
-    if (any_in(root, IB, look_at_card, &s) || out->name[0] != '\0') {
+    if (search_folder(root, IB, look_at_card, &s) || out->name[0] != '\0') {
         return true;
     }
     out->row = hl_provider_of_driver(strrchr(CXI, '/') + 1);
     out->active = true;
-    if (!any_in(root, CXI, take_entry, &s)) {
+    if (!search_folder(root, CXI, take_entry, &s)) {
         return false;
     }
     snprintf(out->name, sizeof out->name, "%s", s.name);
@@ -129,12 +131,12 @@ static bool is_real(const char *entry, void *unused)
 bool hl_nic_is_there(void)
 {
     struct nic_search s;
-    return any_in("", IB, take_entry, &s);
+    return search_folder("", IB, take_entry, &s);
 }
 
 bool hl_nic_is_emulated(void)
 {
-    return hl_nic_is_there() && !any_in("", IB, is_real, NULL);
+    return hl_nic_is_there() && !search_folder("", IB, is_real, NULL);
 }
 
 /* ---- what keeps the card from being used ---- */
@@ -159,7 +161,7 @@ static bool tell_device(const char *root, struct nic *card, struct hl_nic *out)
 {
     struct nic_search s = {.root = root, .card = card};
     char path[ROOM];
-    if (!any_in(root, "/sys/class/infiniband_verbs", is_device, &s)) {
+    if (!search_folder(root, "/sys/class/infiniband_verbs", is_device, &s)) {
         say_fix(out, "the kernel has no device of ib_uverbs for it", "sudo modprobe ib_uverbs");
         return true;
     }
@@ -239,7 +241,7 @@ static void tell_provider(const char *root, const struct nic *card, struct hl_ni
     if (!hl_fab_has(card->row)) {
         say_fix(out, "", "FI_LOG_LEVEL=warn fi_info -l    # (libfabric-bin) what it has, and why not more");
         snprintf(out->why, sizeof out->why, "this libfabric lists no provider %.*s", core, card->row->name);
-    } else if (root[0] == '\0' && is_verbs(card) && !any_in(root, path, has_address, NULL)) {
+    } else if (root[0] == '\0' && is_verbs(card) && !search_folder(root, path, has_address, NULL)) {
         say_fix(out, "its ports have no IP address, by which its connections are made",
                 "ip addr    # sudo ip addr add ADDRESS dev ...: that of the card (IPoIB, RoCE)");
     } else {

@@ -20,11 +20,11 @@
 #define TRIES 3 /* messages in a row about which a silent descriptor must say nothing */
 
 /* The parts of a step, as bits of trial.open. */
-enum part { RECEIVE = 1, SEND = 2, OPERATION = 4 };
+enum trial_part { RECEIVE = 1, SEND = 2, OPERATION = 4 };
 
 struct step {
     struct fi_context2 context; /* the first field: completions carry its address */
-    enum part part;
+    enum trial_part part;
 };
 
 /* The test goes from one endpoint to another, as between two processes: some providers treat messages to the

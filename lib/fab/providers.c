@@ -134,7 +134,7 @@ static const struct hl_provider rows[] = {
      .pins = true},
 };
 
-static bool stands_for(const struct hl_provider *row, uint32_t version)
+static bool does_stand_for(const struct hl_provider *row, uint32_t version)
 {
     return version >= row->from && (row->below == 0 || version < row->below);
 }
@@ -162,10 +162,10 @@ const struct hl_provider *hl_provider_find(const char *name, uint32_t version)
         return own;
     }
     for (const struct hl_provider *r = rows; r < other; r++) {
-        if (stands_for(r, version) && strcmp(r->name, name) == 0) {
+        if (does_stand_for(r, version) && strcmp(r->name, name) == 0) {
             return r;
         }
-        layered = layered == NULL && stands_for(r, version) && is_core_of(r, name) ? r : layered;
+        layered = layered == NULL && does_stand_for(r, version) && is_core_of(r, name) ? r : layered;
     }
     return layered != NULL ? layered : other;
 }
@@ -173,7 +173,7 @@ const struct hl_provider *hl_provider_find(const char *name, uint32_t version)
 const struct hl_provider *hl_provider_row(size_t i, uint32_t version)
 {
     for (const struct hl_provider *r = rows; r->name != NULL; r++) {
-        if (stands_for(r, version) && i-- == 0) {
+        if (does_stand_for(r, version) && i-- == 0) {
             return r;
         }
     }
@@ -183,7 +183,7 @@ const struct hl_provider *hl_provider_row(size_t i, uint32_t version)
 const struct hl_provider *hl_provider_choice(size_t i, uint32_t version)
 {
     for (const struct hl_provider *r = rows; r->name != NULL; r++) {
-        if (r->by_name == NULL && r->unusable == NULL && stands_for(r, version) && i-- == 0) {
+        if (r->by_name == NULL && r->unusable == NULL && does_stand_for(r, version) && i-- == 0) {
             return r;
         }
     }

@@ -66,10 +66,10 @@ const struct hl_provider *hl_provider_of_driver(const char *driver);
 /* Bytes of the row's name without the layers above the provider. */
 size_t hl_provider_core(const struct hl_provider *row);
 
-/* Settings to lend to libfabric while it starts: those of all rows. A NULL ends them. Written once; one
- * thread. buffer: bytes of rxm's buffers. pins: a network may be taken that pins, whose receives many peers
- * share and whose cards make senders wait where there is none. emulated: all RDMA devices are (soft RoCE),
- * which have small queues. */
+/* Settings to lend to libfabric while it starts: those of all rows. A NULL ends them. The first call writes
+ * them; one thread. buffer: bytes of rxm's buffers. pins: a network may be taken that pins, whose receives
+ * many peers share and whose cards make senders wait where there is none. emulated: all RDMA devices are
+ * (soft RoCE), which have small queues. */
 const char *const *hl_provider_settings(size_t buffer, bool pins, bool emulated);
 
 /* Bytes of rxm's buffers, at most `most`, so that those of a rank with one lane leave something of what the

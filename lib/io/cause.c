@@ -82,7 +82,7 @@ static int32_t judge_causes(void *findings)
     return f->least[0] != 0 ? FAILED : f->least[1] != ~f->least[2] ? DIFFERENT : 0;
 }
 
-static int not_same(const struct findings *f, const char *what)
+static int refuse_not_same(const struct findings *f, const char *what)
 {
     int64_t most = f->least[1], least = ~f->least[2];
 
@@ -118,7 +118,7 @@ int hl_io_agree_value(struct hl_comm *comm, int err, const char *what, int64_t v
     if (got == FAILED) {
         return tell_cause(comm, err);
     }
-    return got == DIFFERENT ? not_same(&f, what) : 0;
+    return got == DIFFERENT ? refuse_not_same(&f, what) : 0;
 }
 
 int hl_io_agree(struct hl_comm *comm, int err)

@@ -299,7 +299,7 @@ int hl_file_open(struct hl_comm *comm, const struct hl_file_ask *ask, struct hl_
     return err;
 }
 
-static bool none_open(void *file)
+static bool is_no_access_open(void *file)
 {
     struct hl_file *f = file;
 
@@ -310,7 +310,7 @@ static void describe_open(const void *file, struct hl_wait_desc *t)
 {
     hl_desc_say(t, "nonblocking accesses to %s", ((const struct hl_file *)file)->name);
 }
-HL_HANG_WORDS(none_open, describe_open);
+HL_HANG_WORDS(is_no_access_open, describe_open);
 
 int hl_file_may_close(struct hl_file *f)
 {
@@ -334,7 +334,7 @@ int hl_file_close(struct hl_file *f)
 {
     int err = 0, gone = 0;
 
-    hl_prog_wait(none_open, f);
+    hl_prog_wait(is_no_access_open, f);
     if (f->path != NULL) {
         gone = check_path(f);
     }

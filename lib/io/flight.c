@@ -65,7 +65,7 @@ static void land_access(struct hl_flight *flight)
         free(a);
     }
     hl_req_done(r);
-    /* full: the last use of the file; pairs with the acquire in none_open. */
+    /* full: the last use of the file; pairs with the acquire in is_no_access_open. */
     hl_a32_add_full(&f->open, UINT32_MAX);
 }
 
@@ -91,7 +91,7 @@ static int launch_access(struct hl_file *f, const struct hl_io_call *c, const st
     hl_a32_add_relaxed(&f->open, 1); /* relaxed: the user closes the file after this call. */
     err = hl_flight_start(&a->flight);
     if (err != 0) {
-        hl_a32_add_full(&f->open, UINT32_MAX); /* full: pairs with the acquire in none_open. */
+        hl_a32_add_full(&f->open, UINT32_MAX); /* full: pairs with the acquire in is_no_access_open. */
         hl_io_move_fini(&a->move);
         hl_type_unref(a->type);
         free(a);

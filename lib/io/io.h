@@ -81,8 +81,8 @@ int hl_file_open(struct hl_comm *comm, const struct hl_file_ask *ask, struct hl_
  * open. */
 int hl_file_may_close(struct hl_file *f);
 
-/* MPI_File_close; collective. Waits for nonblocking accesses under way. Even after an error of the system (a
- * write that failed late, a file that cannot be deleted) only hl_file_free may follow; until then the file
+/* MPI_File_close; collective. It waits for nonblocking accesses under way. Even after an error of the system
+ * (a write that failed late, a file that cannot be deleted) only hl_file_free may follow; until then the file
  * keeps its handler for that error. */
 int hl_file_close(struct hl_file *f);
 
@@ -162,7 +162,8 @@ int hl_file_move(struct hl_file *f, const struct hl_io_call *c, int64_t *bytes);
  * moved when a rank's call is wrong. */
 int hl_file_move_all(struct hl_file *f, int err, const struct hl_io_call *c, int64_t *bytes);
 
-/* Begins a nonblocking access; *request ends with this rank's error and bytes. Not for HL_IO_TURN. */
+/* Begins a nonblocking access; *request ends with this rank's error and bytes. It does not take
+ * HL_IO_TURN. */
 int hl_file_start(struct hl_file *f, const struct hl_io_call *c, struct hl_req **request);
 
 /* Split collective accesses: hl_file_begin does the access, and hl_file_end tells its result. Both must give

@@ -42,7 +42,7 @@ static void read_all(struct reader *r, int64_t (*next)(struct reader *), int64_t
     }
 }
 
-static bool in_bytes(int combiner)
+static bool is_in_bytes(int combiner)
 {
     return combiner == MPI_COMBINER_HVECTOR || combiner == MPI_COMBINER_HINDEXED ||
            combiner == MPI_COMBINER_HINDEXED_BLOCK;
@@ -50,7 +50,7 @@ static bool in_bytes(int combiner)
 
 static int again_vector(struct reader *r, const struct hl_type *old, struct hl_type **made)
 {
-    bool bytes = in_bytes(r->args->combiner);
+    bool bytes = is_in_bytes(r->args->combiner);
     int64_t count = next_count(r), len = next_count(r);
     int64_t stride = bytes ? next_address(r) : next_count(r);
 
@@ -68,9 +68,9 @@ static int again_indexed(struct reader *r, const struct hl_type *old, struct hl_
         return no_scale_memory(count);
     }
     read_all(r, next_count, block ? 0 : count, v);
-    read_all(r, in_bytes(combiner) ? next_address : next_count, count, v + count);
+    read_all(r, is_in_bytes(combiner) ? next_address : next_count, count, v + count);
     int err =
-        hl_type_make_indexed(count, block ? NULL : v, blocklen, v + count, in_bytes(combiner), old, made);
+        hl_type_make_indexed(count, block ? NULL : v, blocklen, v + count, is_in_bytes(combiner), old, made);
     free(v);
     return err;
 }

@@ -105,7 +105,7 @@ static void shape_of(struct shape *s, const struct hl_issue *op)
     }
 }
 
-static bool needs_key(const struct hl_chain *chain, const struct shape *s)
+static bool does_need_key(const struct hl_chain *chain, const struct shape *s)
 {
     return s->keyed && (chain->keys == 0 || chain->key != s->key);
 }
@@ -123,9 +123,10 @@ static size_t excess_of(const struct shape *s)
     return answer > own ? answer - own : 0;
 }
 
-static bool fits_chain(const struct hl_chain *chain, const struct shape *s, const struct hl_issue *op)
+static bool does_fit_chain(const struct hl_chain *chain, const struct shape *s, const struct hl_issue *op)
 {
-    size_t need = record_bytes(s) + excess_of(s) + (needs_key(chain, s) ? sizeof(struct hl_wire_short) : 0);
+    size_t need =
+        record_bytes(s) + excess_of(s) + (does_need_key(chain, s) ? sizeof(struct hl_wire_short) : 0);
     if (need > hl_chain_left(chain)) {
         return false;
     }
@@ -224,7 +225,7 @@ static void add_ask(struct hl_chain *chain, const struct shape *s, struct hl_req
 
 static void append_op(struct hl_chain *chain, const struct shape *s, const struct hl_issue *op)
 {
-    if (needs_key(chain, s)) {
+    if (does_need_key(chain, s)) {
         write_key(chain, s->key);
     }
     if (op->error != chain->error) {
@@ -244,7 +245,7 @@ int hl_chain_append(struct hl_lane *lane, struct hl_way *way, const struct hl_is
 {
     struct shape s;
     shape_of(&s, op);
-    if (way->chain != NULL && !fits_chain(way->chain, &s, op)) {
+    if (way->chain != NULL && !does_fit_chain(way->chain, &s, op)) {
         int rc = hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE);
         if (rc != 0) {
             return rc > 0 ? HL_LANE_STAY : rc;

@@ -55,7 +55,7 @@ static bool push_goal(const struct goal *g)
     return true;
 }
 
-static bool all_reached(void *arg)
+static bool are_goals_reached(void *arg)
 {
     struct waiting *w = arg;
     bool entered = false;
@@ -122,19 +122,19 @@ static void describe_goals(const void *arg, struct hl_wait_desc *t)
     const struct waiting *w = arg;
     describe_each(w->goals, w->count, t);
 }
-HL_HANG_WORDS(all_reached, describe_goals);
+HL_HANG_WORDS(are_goals_reached, describe_goals);
 
 /* Waits until all goals are reached; called after a look that found some open. */
 static void wait_for(struct waiting *w)
 {
     hl_stat_rank_add(HL_STAT_RANK_flush_waits, 1);
-    hl_prog_wait_rung(all_reached, w);
+    hl_prog_wait_rung(are_goals_reached, w);
 }
 
 static void reach_one(struct goal g)
 {
     struct waiting w = {.goals = &g, .count = 1};
-    if (!all_reached(&w)) {
+    if (!are_goals_reached(&w)) {
         wait_for(&w);
     }
 }
@@ -165,9 +165,9 @@ static struct goal snapshot_goal(struct hl_lane *lane, struct hl_way *way, enum 
     return (struct goal){lane, way, local ? &way->local_done : &way->done, until};
 }
 
-/* Flushes a peer on the lanes in `among`. The thread's own lane comes last, so that its message leaves first;
- * by then others have perhaps sent theirs. Not inlined: its goals would be on the stack below those of
- * flush_lanes. */
+/* Flushes a peer on the lanes in `among`. The goal of the thread's own lane is the last one, at which
+ * are_goals_reached looks first: its chain is sent at once, and meanwhile other threads may send those of
+ * their lanes. It is not inlined: its goals would be on the stack below those of flush_lanes. */
 static HL_NOINLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t among)
 {
     struct goal goals[HL_LANES_MAX];
@@ -188,7 +188,7 @@ static HL_NOINLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t 
         /* Several bits and nothing open: some are stale. */
         sweep_if_due(hl_pool.lanes[__builtin_ctzll(bits)]);
     }
-    if (w.count > 0 && !all_reached(&w)) {
+    if (w.count > 0 && !are_goals_reached(&w)) {
         wait_for(&w);
     }
 }
@@ -225,7 +225,7 @@ static HL_NOINLINE void flush_lanes(enum hl_lane_scope scope, uint64_t among, bo
             w.goals[w.count++] = g;
         }
     }
-    if (w.count > 0 && !all_reached(&w)) {
+    if (w.count > 0 && !are_goals_reached(&w)) {
         wait_for(&w);
     }
 }
@@ -351,7 +351,7 @@ bool hl_lane_goals_reached(struct hl_lane_goals *goals)
         goals->closings != hl_pool.closings) { /* all of it ended before the lanes closed */
         return true;
     }
-    bool over = all_reached(&w);
+    bool over = are_goals_reached(&w);
     goals->count = w.count;
     return over;
 }

@@ -154,8 +154,8 @@ struct hl_lane *hl_lane_bound_now(void);
  * Atomic. */
 extern hl_a64 hl_lane_errors;
 
-/* Keeps an error in an error word, unless there is one already. Called before the operation counts as
- * ended. */
+/* Keeps an error in an error word, unless there is one already. The caller does so before the operation
+ * counts as ended. */
 HL_INLINE void hl_lane_error_keep(hl_a32 *error, int rc)
 {
     uint32_t none = 0;
@@ -189,7 +189,7 @@ enum hl_prog_armed hl_lane_arm(void);
 uint32_t hl_lane_plan(bool threads, int cpus);
 
 /* `threads`: MPI_THREAD_MULTIPLE is in force, else one lane serves. `cpus`: CPUs that the process may use.
- * Called before any hl_lane_open. */
+ * This call comes before any hl_lane_open. */
 void hl_lane_threads(bool threads, int cpus);
 
 /* Sets up the pool; lane 0 opens at once, others in the background when threads come that have no lane. Only

@@ -97,7 +97,7 @@ int hl_pool_open(struct hl_lane_pool *p, uint32_t lanes, int ranks)
 }
 
 /* True while the provider still holds operations to ranks that have died. */
-static bool holds_dead(const struct hl_lane *lane) HL_NO_TSA
+static bool does_hold_dead(const struct hl_lane *lane) HL_NO_TSA
 {
     for (uint32_t i = 0; i < HL_SLOTS; i++) {
         if (lane->slots[i].quarantined) {
@@ -116,10 +116,10 @@ static bool close_endpoint(struct hl_lane *lane) HL_NO_TSA
     if (lane->kept) {
         hl_prog_keeper_drop(lane->fab->wait_fd);
     }
-    for (int reads = 0; reads < LAST_READS && (lane->pings != NULL || holds_dead(lane)); reads++) {
+    for (int reads = 0; reads < LAST_READS && (lane->pings != NULL || does_hold_dead(lane)); reads++) {
         (void)hl_lane_progress(lane);
     }
-    if (holds_dead(lane)) {
+    if (does_hold_dead(lane)) {
         hl_log(HL_LOG_DEBUG, "lane %u stays open: the provider holds operations to ranks that have died",
                lane->index);
     } else {

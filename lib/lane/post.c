@@ -194,7 +194,7 @@ HL_INLINE bool post_at_once(struct hl_lane *lane, const struct hl_xfer *x, bool 
 
 /* True for a transfer without a request that is one direct operation: longer than a chain takes, and no
  * longer than a piece. (One comparison for both: a shorter length wraps around.) */
-HL_INLINE bool goes_direct(const struct hl_xfer *x)
+HL_INLINE bool does_go_direct(const struct hl_xfer *x)
 {
     return x->len - hl_pool.chain_max - 1 < hl_pool.piece - hl_pool.chain_max && x->req == NULL;
 }
@@ -204,7 +204,7 @@ HL_INLINE bool goes_direct(const struct hl_xfer *x)
 HL_INLINE bool transfer_at_once(const struct hl_xfer *x, bool reads, bool copies)
 {
     uint32_t at = hl_lane_preferred;
-    if (HL_UNLIKELY(at >= hl_pool_count(&hl_pool) || !goes_direct(x))) {
+    if (HL_UNLIKELY(at >= hl_pool_count(&hl_pool) || !does_go_direct(x))) {
         return false;
     }
     struct hl_lane *lane = hl_pool.lanes[at];
@@ -219,7 +219,7 @@ HL_INLINE bool transfer_at_once(const struct hl_xfer *x, bool reads, bool copies
 /* transfer_at_once on the lane that the caller names. */
 HL_INLINE bool transfer_at_once_on(struct hl_lane *lane, const struct hl_xfer *x, bool reads, bool copies)
 {
-    if (HL_UNLIKELY(hl_pool_count(&hl_pool) == 0 || !goes_direct(x) || !hl_lease_try_any(&lane->lease))) {
+    if (HL_UNLIKELY(hl_pool_count(&hl_pool) == 0 || !does_go_direct(x) || !hl_lease_try_any(&lane->lease))) {
         return false;
     }
     bool done = post_at_once(lane, x, reads, copies);
@@ -515,10 +515,19 @@ size_t hl_lane_payload_max(void)
     return HL_WIRE_PAYLOAD_MAX(hl_fab.eager) & ~(size_t)7;
 }
 
+static HL_COLD int refuse_long_message(const struct hl_lane_message *m)
+{
+    return hl_err_say(
+        HL_ERR_INTERN,
+        "a message of %u bytes with an answer of up to %zu was to be sent: a message and an answer "
+        "have at most %zu bytes each",
+        m->rec->len, m->reply_cap, hl_lane_payload_max());
+}
+
 HL_INLINE int issue_message(struct hl_lane *own, const struct hl_lane_message *m)
 {
     if (m->rec->len > hl_lane_payload_max() || m->reply_cap > hl_lane_payload_max()) {
-        return hl_err_say(HL_ERR_INTERN, "message of %u bytes, answer of %zu", m->rec->len, m->reply_cap);
+        return refuse_long_message(m);
     }
     struct hl_issue op = {.what = HL_ISSUE_MESSAGE,
                           .ordered = m->ordered,

@@ -127,7 +127,7 @@ static void judge_failure(struct hl_lane *lane, struct hl_way *way, int rc) HL_R
 
 /* The provider refused a chain with `rc`: returns a status, and the chain stays open; or the error with
  * which all its operations ended. */
-static int not_sent(struct hl_lane *lane, struct hl_chain *chain, int rc) HL_REQUIRES(lane->lease)
+static int settle_refused_chain(struct hl_lane *lane, struct hl_chain *chain, int rc) HL_REQUIRES(lane->lease)
 {
     struct hl_way *way = chain->way;
     rc = hl_lane_refused(lane, way, rc); /* polls, and may find the peer dead */
@@ -163,7 +163,7 @@ int hl_chain_send(struct hl_lane *lane, struct hl_way *way, enum hl_chain_form f
         rc = post_chain(lane, chain);
     }
     if (rc != 0) {
-        return not_sent(lane, chain, rc);
+        return settle_refused_chain(lane, chain, rc);
     }
     close_chain(lane, chain);
     return 0;

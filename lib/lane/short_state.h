@@ -81,7 +81,7 @@ HL_INLINE struct hl_lane_last *hl_lane_last(struct hl_lane *lane)
 }
 
 struct hl_lane_pool {
-    hl_a32 count;      /* number of lanes; 0: closed. Read-only while open. atomic */
+    hl_a32 count;      /* number of lanes; 0: closed. Nobody changes it while lanes are open. atomic */
     uint32_t closings; /* how often the pool was closed; read-only while open */
     int ranks;         /* ranks of the job */
     size_t chain_max;  /* bytes of the largest put or get that is chained, 0: nothing is */

@@ -154,7 +154,7 @@ static void find_dead_member(struct hl_comm *c, void *world)
 }
 
 /* World rank of a dead member of the communicator with this context, or -1; for receives from any source. */
-static int lost_member(uint64_t ctx)
+static int find_lost_member(uint64_t ctx)
 {
     int world = -1;
     hl_comm_look(ctx, find_dead_member, &world);
@@ -170,7 +170,7 @@ int hl_modules_open(bool threads)
     if (err != 0) {
         goto close_req;
     }
-    hl_match_on_lost(lost_member);
+    hl_match_on_lost(find_lost_member);
     hl_req_on_describe(HL_REQ_COLL, hl_coll_describe);
     hl_near_open(near_board());
     err = hl_near_map_open(near_map_board());

@@ -48,7 +48,7 @@ int hl_deaths_member(const struct hl_matcher *m, uint64_t ctx)
 }
 
 /* The dead rank whose death ends a receive or probe of this source: its world rank, or -1. */
-static int lost_source(const struct hl_matcher *m, uint64_t ctx, int src, int src_world)
+static int find_lost_source(const struct hl_matcher *m, uint64_t ctx, int src, int src_world)
 {
     int world = src != MPI_ANY_SOURCE ? src_world : hl_deaths_member(m, ctx);
     return is_counted_dead(m, world) ? world : -1;
@@ -97,7 +97,7 @@ int hl_deaths_probe(struct hl_matcher *m, const struct hl_recv *p)
     if (HL_LIKELY(hl_a32_load_relaxed(&m->deaths) == 0)) { /* relaxed: a later look sees it */
         return 0;
     }
-    int world = lost_source(m, p->ctx, p->src, p->src_world);
+    int world = find_lost_source(m, p->ctx, p->src, p->src_world);
     /* If not all is read, the message is perhaps there. */
     return world >= 0 && are_read_up(m) ? hl_deaths_error(world) : 0;
 }
@@ -140,16 +140,16 @@ struct visit {
     int world;    /* the rank that was found dead */
 };
 
-static bool post_is_lost(void *arg, const struct hl_command *p)
+static bool is_post_lost(void *arg, const struct hl_command *p)
 {
     struct visit *v = arg;
     if (p->op == HL_COMMAND_WILD) {
         const struct hl_wild_recv *c = HL_CONTAINER_OF(p, struct hl_wild_node, command)->wild;
-        v->world = lost_source(v->m, c->ctx, MPI_ANY_SOURCE, -1);
+        v->world = find_lost_source(v->m, c->ctx, MPI_ANY_SOURCE, -1);
         return v->world >= 0 && are_read_up(v->m); /* its message may be in another inbox */
     }
     struct hl_req *r = hl_command_req((struct hl_command *)(uintptr_t)p);
-    v->world = lost_source(v->m, r->ctx, hl_recv_body(r)->src, (int)p->spare);
+    v->world = find_lost_source(v->m, r->ctx, hl_recv_body(r)->src, (int)p->spare);
     return v->world >= 0;
 }
 
@@ -164,7 +164,7 @@ static const struct hl_peer *find_answerer(const struct hl_matcher *m, struct hl
 /* True for a named request of a large message whose peer is dead, and whose control messages come by the
  * inbox or port that the visitor owns, so that nobody handles one now. Sends whose bytes are being pulled end
  * by themselves (hl_rndv_stream). */
-static bool name_is_lost(void *arg, struct hl_req *r, uint64_t name)
+static bool is_name_lost(void *arg, struct hl_req *r, uint64_t name)
 {
     struct visit *v = arg;
     const struct hl_peer *p = find_answerer(v->m, r);
@@ -181,7 +181,7 @@ static bool name_is_lost(void *arg, struct hl_req *r, uint64_t name)
 static void fail_names(struct hl_matcher *m, struct visit *v, struct hl_work *w)
 {
     struct hl_req *r;
-    while ((r = hl_name_take_if(&m->names, name_is_lost, v)) != NULL) {
+    while ((r = hl_name_take_if(&m->names, is_name_lost, v)) != NULL) {
         fail_request(r, v->world);
         if (r->what == HL_REQ_SEND) {
             hl_send_end(r);
@@ -217,7 +217,7 @@ static void fail_in_inbox(struct hl_matcher *m, struct hl_inbox *ib, struct hl_w
     if (!is_read_up(m, ib)) {
         return; /* perhaps the messages that they wait for are there */
     }
-    while ((r = hl_table_take_if(&ib->table, post_is_lost, &v)) != NULL) {
+    while ((r = hl_table_take_if(&ib->table, is_post_lost, &v)) != NULL) {
         hl_fail_receive(r, v.world);
         w->n++;
     }
@@ -230,7 +230,7 @@ static void fail_in_port(struct hl_matcher *m, unsigned port, struct hl_work *w)
 }
 
 /* True if a visit is due and nobody else is visiting. */
-static bool may_visit(struct hl_matcher *m, bool idle)
+static bool claim_visit(struct hl_matcher *m, bool idle)
 {
     /* relaxed: counts and times are hints; the CAS lets one in. full: sees what the last visitor did. */
     uint64_t last = hl_a64_load_relaxed(&m->visited_ns), now = hl_now_ns();
@@ -242,7 +242,7 @@ static bool may_visit(struct hl_matcher *m, bool idle)
 
 int hl_deaths_run(struct hl_matcher *m, bool idle)
 {
-    if (HL_LIKELY(hl_a32_load_relaxed(&m->deaths) == 0) || !may_visit(m, idle)) { /* relaxed: a guess */
+    if (HL_LIKELY(hl_a32_load_relaxed(&m->deaths) == 0) || !claim_visit(m, idle)) { /* relaxed: a guess */
         return 0;
     }
     struct hl_work w;
@@ -259,7 +259,7 @@ int hl_deaths_run(struct hl_matcher *m, bool idle)
         hl_inbox_visit(m, &m->inbox[i], fail_in_inbox, &w);
     }
     hl_far_visit(m, fail_in_port, &w);
-    hl_a64_store_release(&m->visited_ns, hl_now_ns()); /* release: pairs with the CAS in may_visit */
+    hl_a64_store_release(&m->visited_ns, hl_now_ns()); /* release: pairs with the CAS in claim_visit */
     hl_work_run(m, &w);
     if (w.n > 0) {
         hl_prog_wake();

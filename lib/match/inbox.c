@@ -322,7 +322,7 @@ static struct hl_ring_slot *peek_slot(const struct hl_inbox *ib, uint64_t head)
     return hl_mpsc_is_there(&s->stamp, head) ? s : NULL;
 }
 
-static bool waits_in_inbox(const struct hl_inbox *ib)
+static bool does_wait_in_inbox(const struct hl_inbox *ib)
 {
     /* relaxed: a guess; the owner looks again. */
     return hl_aptr_load_relaxed(&ib->command) != NULL ||
@@ -544,7 +544,7 @@ void hl_inbox_visit(struct hl_matcher *m, struct hl_inbox *ib,
 
 void hl_inbox_poll(struct hl_matcher *m, struct hl_inbox *ib, struct hl_work *w)
 {
-    if (!waits_in_inbox(ib) || !try_own(m, ib)) {
+    if (!does_wait_in_inbox(ib) || !try_own(m, ib)) {
         return;
     }
     apply_all(m, ib, w);

@@ -256,8 +256,9 @@ int hl_matcher_poll(void *matcher)
     return w.n + hl_rndv_stream(m);
 }
 
-/* True if this rank waits for room at a peer: nobody tells of that. */
-static bool must_poll(struct hl_matcher *m)
+/* True if this rank waits for something of which no ring tells: room at a peer, the pieces of a message that
+ * others pull, or a network that does not ring. */
+static bool is_poll_needed(struct hl_matcher *m)
 {
     /* relaxed: what begins later begins in this thread, or one nap is too long. */
     return hl_a32_load_relaxed(&m->backlog) != 0 || hl_a32_load_relaxed(&m->n_streams) != 0 ||
@@ -278,7 +279,7 @@ static enum hl_prog_armed arm_matcher(void *matcher)
     }
     enum hl_prog_armed armed = m->net != NULL ? hl_far_arm(m) : HL_PROG_RINGS;
     armed = armed == HL_PROG_RINGS ? hl_lane_arm() : armed;
-    return armed == HL_PROG_RINGS && must_poll(m) ? HL_PROG_POLLED : armed;
+    return armed == HL_PROG_RINGS && is_poll_needed(m) ? HL_PROG_POLLED : armed;
 }
 
 bool hl_matcher_idle(void *matcher)

@@ -63,8 +63,8 @@ struct hl_message;
 size_t hl_match_board_bytes(int node_size);
 
 /* Opens the module. `board`: that many zeroed bytes shared by the node group. `threads`: THREAD_MULTIPLE was
- * granted. It waits for nobody; a peer that opens later gets its messages then. Called before the network
- * opens, since the ports open with it. HL_ERR_NO_MEM. */
+ * granted. It waits for nobody; a peer that opens later gets its messages then. This call comes before the
+ * network opens, since the ports open with it. HL_ERR_NO_MEM. */
 int hl_match_open(void *board, bool threads);
 
 /* Sets the function that receives and probes from any source ask when ranks have died: it returns a dead
@@ -79,8 +79,8 @@ void hl_match_leave(void);
  * receives are dropped. */
 void hl_match_close(void);
 
-/* Waits until every message that this process has to send has left, control messages, too. Called before the
- * fence of MPI_Finalize. */
+/* Waits until every message that this process has to send has left, control messages, too. MPI_Finalize calls
+ * it before its fence. */
 void hl_match_quiet(void);
 
 /* Starts a send. *out is a request (what = HL_REQ_SEND); if the message has left already, it is the shared

@@ -103,7 +103,8 @@ static void fail_side(struct plan_side *x, int err)
     hl_req_fail(r, err);
 }
 
-/* True when the plan has gone (or come); *err is its error. */
+/* True when the message that carries the plan is over: the sender's has gone, or the receiver's has come. Its
+ * error is in *err. */
 static bool has_told(struct plan_side *x, int *err)
 {
     *err = 0;

@@ -460,7 +460,7 @@ static HL_COLD int read_port_error(struct hl_port *port)
 }
 
 /* True when all messages in flight go to dead ranks: a provider may never give these back. */
-static bool flies_to_dead_only(const struct hl_net *net, struct hl_port *port)
+static bool does_fly_to_dead_only(const struct hl_net *net, struct hl_port *port)
 {
     uint32_t lost = 0;
     if (!hl_port_own(port, false)) {
@@ -479,7 +479,7 @@ bool hl_net_idle(struct hl_net *net)
     for (unsigned i = 0; i < net->n; i++) {
         /* relaxed, both: nobody posts any more when this is asked; a later look sees a death. */
         if (hl_a32_load_relaxed(&net->port[i].in_flight) != 0 &&
-            (hl_a32_load_relaxed(&net->m->deaths) == 0 || !flies_to_dead_only(net, &net->port[i]))) {
+            (hl_a32_load_relaxed(&net->m->deaths) == 0 || !does_fly_to_dead_only(net, &net->port[i]))) {
             return false;
         }
     }

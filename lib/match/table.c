@@ -139,7 +139,7 @@ void hl_wild_drop(struct hl_wild_recv *c, uint32_t n)
     }
 }
 
-static bool wild_is_open(const struct hl_wild_recv *c)
+static bool is_wild_open(const struct hl_wild_recv *c)
 {
     /* relaxed: a node seen open is taken by CAS, one seen closed stays closed. */
     return hl_a32_load_relaxed(&c->state) == HL_WILD_OPEN;
@@ -153,7 +153,7 @@ static void trim_wild(struct hl_table *t)
     bool all = t->n_shared > t->sweep_at;
     size_t left = 0;
     while ((p = *at) != NULL) {
-        if (p->op == HL_COMMAND_WILD && !wild_is_open(wild_of(p))) {
+        if (p->op == HL_COMMAND_WILD && !is_wild_open(wild_of(p))) {
             post_unlink(&t->wild, at);
             hl_wild_drop(wild_of(p), 1);
         } else if (all) {
@@ -190,7 +190,7 @@ void hl_table_post(struct hl_table *t, struct hl_command *p)
     post_append(&bin_of(t, r->ctx, src, tag)->posted, p);
 }
 
-static bool tag_fits(int wanted, int tag)
+static bool does_tag_fit(int wanted, int tag)
 {
     return wanted == tag || wanted == MPI_ANY_TAG;
 }
@@ -211,14 +211,14 @@ static struct hl_command **find_specific(struct hl_table *t, uint64_t ctx, int s
     return NULL;
 }
 
-static bool wild_fits(struct hl_command *p, uint64_t ctx, int tag)
+static bool does_wild_fit(struct hl_command *p, uint64_t ctx, int tag)
 {
     if (p->op == HL_COMMAND_WILD) {
         const struct hl_wild_recv *c = wild_of(p);
-        return c->ctx == ctx && tag_fits(c->tag, tag);
+        return c->ctx == ctx && does_tag_fit(c->tag, tag);
     }
     struct hl_req *r = hl_command_req(p);
-    return r->ctx == ctx && tag_fits(hl_recv_body(r)->tag, tag);
+    return r->ctx == ctx && does_tag_fit(hl_recv_body(r)->tag, tag);
 }
 
 /* The first receive from any source that fits, posted before `before`, taken off; or NULL. */
@@ -227,12 +227,12 @@ static struct hl_req *take_wild(struct hl_table *t, uint64_t ctx, int tag, uint6
     struct hl_command **at = &t->wild.head, *p;
     while ((p = *at) != NULL && p->seq < before) {
         bool shared = p->op == HL_COMMAND_WILD;
-        if (shared && !wild_is_open(wild_of(p))) {
+        if (shared && !is_wild_open(wild_of(p))) {
             post_unlink(&t->wild, at);
             hl_wild_drop(wild_of(p), 1);
             continue;
         }
-        if (!wild_fits(p, ctx, tag)) {
+        if (!does_wild_fit(p, ctx, tag)) {
             at = &p->next;
             continue;
         }
@@ -293,7 +293,7 @@ struct hl_entry *hl_table_find(struct hl_table *t, uint64_t ctx, int src, int ta
     }
     if (src == MPI_ANY_SOURCE) {
         struct hl_entry *e = t->arrival.head;
-        while (e != NULL && (e->ctx != ctx || !tag_fits(tag, e->tag))) {
+        while (e != NULL && (e->ctx != ctx || !does_tag_fit(tag, e->tag))) {
             e = e->younger;
         }
         return e;
@@ -373,7 +373,7 @@ static struct hl_req *take_from(struct hl_posted_list *l, bool (*is)(void *arg, 
                                 void *arg)
 {
     for (struct hl_command **at = &l->head, *p; (p = *at) != NULL;) {
-        bool shared = p->op == HL_COMMAND_WILD, open = !shared || wild_is_open(wild_of(p));
+        bool shared = p->op == HL_COMMAND_WILD, open = !shared || is_wild_open(wild_of(p));
         if (open && !is(arg, p)) {
             at = &p->next;
             continue;

@@ -200,7 +200,7 @@ size_t hl_arena_len_at(const struct hl_seg *seg, size_t off)
     return a->kind != NULL ? hl_memkind_len_at(a->kind, off) : hl_blocks_len_at(&a->blocks, off);
 }
 
-static bool fits_arena(const struct hl_arena *a, const struct hl_arena_key *key)
+static bool does_fit_arena(const struct hl_arena *a, const struct hl_arena_key *key)
 {
     return a->key.policy == key->policy && a->key.nodes == key->nodes && a->key.page == key->page &&
            a->key.memkind == key->memkind && a->key.hidden == key->hidden &&
@@ -211,7 +211,7 @@ size_t hl_arena_held(const struct hl_arena_key *key)
 {
     size_t sum = 0;
     for (const struct hl_arena *a = arenas; a != NULL; a = a->next) {
-        sum += fits_arena(a, key) ? a->held : 0;
+        sum += does_fit_arena(a, key) ? a->held : 0;
     }
     return sum;
 }
@@ -223,11 +223,11 @@ static int take_any(size_t len, size_t align, const struct hl_arena_key *key, st
 {
     bool hopeless = false;
     for (struct hl_arena *a = arenas; a != NULL; a = a->next) {
-        if (fits_arena(a, key) && take_block(a, len, align, off) == 0) {
+        if (does_fit_arena(a, key) && take_block(a, len, align, off) == 0) {
             *out = a;
             return 0;
         }
-        hopeless = hopeless || (fits_arena(a, key) && a->living == 0);
+        hopeless = hopeless || (does_fit_arena(a, key) && a->living == 0);
     }
     int rc = hopeless ? HL_ERR_NO_MEM : make_arena(key, out);
     return rc == 0 && take_block(*out, len, align, off) != 0 ? hl_mem_no_record(len) : rc;

@@ -148,7 +148,7 @@ static struct hl_block *find_best_fit(const struct hl_blocks *b, size_t len)
     return node != NULL && node->behind != NULL ? node->behind : node;
 }
 
-static bool fits_aligned(const struct hl_block *n, size_t len, size_t align)
+static bool does_fit_aligned(const struct hl_block *n, size_t len, size_t align)
 {
     return hl_round_up(n->off, align) + len <= n->off + n->len;
 }
@@ -159,7 +159,7 @@ static struct hl_block *first_aligned(const struct hl_blocks *b, size_t len, siz
     for (struct hl_block *node = shortest_node(b, len); node != NULL;
          node = shortest_node(b, node->len + 1)) {
         for (struct hl_block *n = node; n != NULL; n = n->behind) {
-            if (fits_aligned(n, len, align)) {
+            if (does_fit_aligned(n, len, align)) {
                 return n;
             }
         }
@@ -297,7 +297,7 @@ int hl_blocks_take(struct hl_blocks *b, size_t len, size_t align, size_t *off)
     }
     len = hl_round_up(len, b->granule);
     struct hl_block *n = find_best_fit(b, len);
-    if (n != NULL && !fits_aligned(n, len, align)) {
+    if (n != NULL && !does_fit_aligned(n, len, align)) {
         /* Take a block that is long enough for any offset of its begin, or else one that happens to fit. */
         n = align <= b->len ? find_best_fit(b, len + align - b->granule) : NULL;
         n = n != NULL ? n : first_aligned(b, len, align);

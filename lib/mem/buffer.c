@@ -41,7 +41,7 @@ static bool is_auto(void)
 }
 
 /* True when the environment asks for huge pages, for all memory or for a partition of the symmetric heap. */
-static bool user_asks(void)
+static bool does_user_ask(void)
 {
     struct hl_mem_wish user;
     int count;
@@ -58,7 +58,7 @@ static bool user_asks(void)
 static uint64_t eighth_of_pool(size_t page)
 {
     struct hl_topo_pool pool;
-    return !user_asks() && hl_topo_page_pool(page, &pool) ? pool.unused / 8 : 0;
+    return !does_user_ask() && hl_topo_page_pool(page, &pool) ? pool.unused / 8 : 0;
 }
 
 size_t hl_mem_page_natural(size_t asked)

@@ -10,7 +10,7 @@
 
 #include <stddef.h>
 
-/* Sets how many ranks take huge pages from the same pool. Called by one thread before the other calls. */
+/* Sets how many ranks take huge pages from the same pool. One thread calls it, before the other calls. */
 void hl_mem_buffer_ranks(int ranks);
 
 /* Says that start-up is over: from now on pages may be joined, which takes a millisecond for each huge

@@ -95,8 +95,8 @@ static void name_files(size_t page, bool unified, struct files *out)
     snprintf(out->usage, FILE_ROOM, "%s.%s", what, unified ? "current" : "usage_in_bytes");
 }
 
-/* What a line of the file leaves: "0::/path" is of the unified hierarchy, "5:cpu,hugetlb:/path" of
- * another. */
+/* The bytes that the group in a line of /proc/self/cgroup still has to give: "0::/path" names a group of the
+ * unified hierarchy, "5:cpu,hugetlb:/path" one of another hierarchy. */
 static uint64_t room_of_line(char *line, size_t page)
 {
     struct files names;

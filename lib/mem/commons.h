@@ -19,8 +19,8 @@
 int hl_mem_commons_make(int ranks);
 
 /* Takes over the descriptor and maps the file; the next plain arena of this rank will lie in slice `me`. When
- * the file cannot be mapped (limit of address space), that is logged, and arenas have files of their own.
- * Called once, after hl_mem_symmetric_begin and before other threads use mem. */
+ * the file cannot be mapped (limit of address space), that is logged, and arenas have files of their own. It
+ * is called once, after hl_mem_symmetric_begin and before other threads use mem. */
 void hl_mem_commons_join(int fd, int ranks, int me);
 
 /* Returns where segment `id` of node rank `rank` is mapped in this process, for as long as the process lives,

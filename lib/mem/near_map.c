@@ -243,7 +243,7 @@ struct map_round {
     int n_flying;
 };
 
-/* The watchdog's words for a thread that waits here. Called under the lock. */
+/* The watchdog's words for a thread that waits here. The caller holds the lock. */
 static void describe_wants(const void *arg, struct hl_wait_desc *t) HL_NO_TSA
 {
     const struct map_round *r = arg;

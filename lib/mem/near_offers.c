@@ -33,7 +33,7 @@ static struct hl_near_offer *pick_offer(int node_rank, uint64_t id)
     return &hl_near_offers(node_rank)[id % HL_NEAR_OFFERS];
 }
 
-/* The watcher of mem for new segments. Called under mem's lock. */
+/* The watcher of mem for new segments. The caller holds mem's lock. */
 static int list_offer(struct hl_seg *seg)
 {
     struct hl_near_offer *o = pick_offer(hl_job.node_rank, seg->id);

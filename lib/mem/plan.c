@@ -31,7 +31,7 @@ static bool is_spread(void)
 }
 
 /* Why this process has no memory of the wished kind. */
-static const char *why_none(enum hl_topo_kind kind, char out[HL_PLAN_WHY])
+static const char *name_reason_none(enum hl_topo_kind kind, char out[HL_PLAN_WHY])
 {
     const struct hl_topo *t = hl_topo_here();
     char set[HL_TOPO_TEXT];
@@ -64,10 +64,10 @@ static int plan_nodes(struct hl_plan *p)
     const char *name = kind == HL_TOPO_FAST ? "fast memory" : "DDR";
     snprintf(p->who, sizeof p->who, "%s", name);
     if (set == 0 && p->must) {
-        return hl_err_say(HL_ERR_NO_MEM, "policy M on %s: %s", name, why_none(kind, why));
+        return hl_err_say(HL_ERR_NO_MEM, "policy M on %s: %s", name, name_reason_none(kind, why));
     }
     if (set == 0) {
-        snprintf(p->note, sizeof p->note, "%s", why_none(kind, why));
+        snprintf(p->note, sizeof p->note, "%s", name_reason_none(kind, why));
         set = spread ? hl_topo_nodes_of(HL_TOPO_DDR) : 0;
     }
     if (spread) {

@@ -23,7 +23,7 @@ bool hl_report_is_mute(void)
     return muted;
 }
 
-static bool on_nodes(const struct hl_plan *plan, const struct hl_piece *piece)
+static bool is_on_nodes(const struct hl_plan *plan, const struct hl_piece *piece)
 {
     int e;
     if (plan->policy == HL_MEM_SYSTEM) {
@@ -35,7 +35,7 @@ static bool on_nodes(const struct hl_plan *plan, const struct hl_piece *piece)
 static bool is_met(const struct hl_plan *plan, const struct hl_piece *piece)
 {
     bool page = plan->wish.page <= hl_topo_page() || piece->seg->page == plan->wish.page;
-    return page && plan->note[0] == '\0' && on_nodes(plan, piece);
+    return page && plan->note[0] == '\0' && is_on_nodes(plan, piece);
 }
 
 static void put_asked(FILE *f, const char *caller, size_t len, const struct hl_mem_wish *wish)

@@ -218,7 +218,7 @@ static int populate_pages(const struct hl_seg *seg, size_t off, size_t len)
     return e;
 }
 
-/* Says a shortage in words. Called when the file is closed, so that its pages count as free. */
+/* Says a shortage in words. The file is closed by then, so that its pages count as free. */
 static int refuse_pages(const struct hl_seg *seg, size_t len, int e)
 {
     bool short_of = e == EFAULT || e == ENOMEM || e == ENOSPC;

@@ -42,8 +42,8 @@ struct hl_near_lock {
     hl_a32 holder;  /* node rank + 1 of the holder; 0: free; atomic */
     uint32_t owner; /* node rank + 1 of the rank in whose part the lock is; 0: this structure is the lock */
     hl_a32 rows;    /* in a window's structure; 1: nobody updates single elements of it by instructions, so
-                    * loops update rows under the lock. Set before other ranks know the window; the first
-                    * rank that uses an instruction clears it for good; atomic */
+                    * loops update rows under the lock. It is set before other ranks know the window; the
+                    * first rank that uses an instruction clears it for good; atomic */
 };
 
 /* A request slot carries an operation on private memory to the peer that owns the memory, which executes it,

@@ -32,7 +32,7 @@ struct cpu_places {
 #define LOCKED_PIECE 256      /* elements updated before the lock is given back */
 #define ROWS_HELD (16 * 1024) /* bytes of a row updated before the lock is given back */
 
-enum verb { LOAD, REPLACE, ADD, AND, OR, XOR, COMPUTE, VERBS };
+enum acc_verb { LOAD, REPLACE, ADD, AND, OR, XOR, COMPUTE, VERBS };
 
 typedef void cpu_fn(struct cpu_places at, const void *origin, void *fetched, size_t n, hl_op_fn *kernel);
 typedef void cas_fn(void *target, const void *origin, const void *compare, void *fetched);
@@ -57,7 +57,7 @@ static bool is_integer(enum hl_basic basic)
     return basic >= HL_BASIC_I8 && basic <= HL_BASIC_U64;
 }
 
-static enum verb verb_of(enum hl_op_kind op, enum hl_basic basic)
+static enum acc_verb verb_of(enum hl_op_kind op, enum hl_basic basic)
 {
     bool bits = is_integer(basic) || basic == HL_BASIC_BYTE;
     switch (op) {
@@ -85,7 +85,7 @@ bool hl_near_is_cpu(enum hl_basic basic, const void *target)
 }
 
 struct update {
-    enum verb verb;
+    enum acc_verb verb;
     enum hl_op_kind op;
     enum hl_basic basic;
     hl_op_fn *kernel;
@@ -350,7 +350,7 @@ int hl_near_acc_blocks(enum hl_op_kind op, enum hl_basic basic, const struct hl_
     return 0;
 }
 
-static bool may_compare(enum hl_basic basic)
+static bool is_comparable(enum hl_basic basic)
 {
     return basic == HL_BASIC_BYTE || (basic >= HL_BASIC_I8 && basic <= HL_BASIC_L128);
 }
@@ -358,7 +358,7 @@ static bool may_compare(enum hl_basic basic)
 int hl_near_cas(enum hl_basic basic, void *target, const void *origin, const void *compare, void *fetched,
                 struct hl_near_lock *lock)
 {
-    if (!may_compare(basic)) {
+    if (!is_comparable(basic)) {
         return hl_err_say(HL_ERR_TYPE, "compare-and-swap is not defined for %s", hl_op_basic_words(basic));
     }
     size_t size = hl_op_size(basic);

@@ -11,8 +11,8 @@ struct hl_flight {
     /* Goes on as far as possible; true when the flight has ended. It never waits or polls. One thread at a
      * time calls it. */
     bool (*step)(struct hl_flight *f);
-    /* Writes the results, frees the flight or keeps it for the next start, and last completes its request.
-     * Called once. */
+    /* Writes the results, frees the flight or keeps it for the next start, and last completes its request. It
+     * is called once. */
     void (*end)(struct hl_flight *f);
 };
 

@@ -98,7 +98,8 @@ int hl_req_general_free(struct hl_req *r)
 {
     uint32_t was = HL_REQ_ACTIVE;
 
-    /* full: one of a free and a completion sees the other; pairs with hl_req_general_complete. */
+    /* full: of a free and a completion in two threads the later one sees the earlier one, and ends the
+     * request; pairs with the CAS in hl_req_general_complete. */
     return hl_a32_cas_full(&r->state, &was, HL_REQ_ORPHANED) ? 0 : end_general(r);
 }
 

@@ -96,7 +96,7 @@ static void put_question(uint32_t question)
     hl_mutex_unlock(&lock);
 }
 
-static bool all_told(void *end_ns)
+static bool are_all_told(void *end_ns)
 {
     hl_mutex_lock(&lock);
     const struct hl_prog_thread *t = waiting_from(threads);
@@ -113,7 +113,7 @@ static void tell_question(const void *unused, struct hl_wait_desc *t)
     (void)unused;
     hl_desc_say(t, "the names of other threads' calls");
 }
-HL_HANG_WORDS(all_told, tell_question);
+HL_HANG_WORDS(are_all_told, tell_question);
 
 int hl_prog_left(bool shmem_only, char *calls, size_t cap)
 {
@@ -129,7 +129,7 @@ int hl_prog_left(bool shmem_only, char *calls, size_t cap)
     uint32_t question = 1 + hl_a32_add_relaxed(&questions, 1) % (ENDED - 1);
     put_question(question);
     hl_prog_ring_own();
-    hl_prog_wait(all_told, &end_ns);
+    hl_prog_wait(are_all_told, &end_ns);
     put_question(0);
     calls[0] = '\0';
     hl_mutex_lock(&lock);

@@ -166,7 +166,7 @@ static struct hl_req *next_of(struct rest *x, bool *done) HL_REQUIRES(lock)
 
 /* Ends orphans until it finds one that is not done, at which it looks first the next time. True: none is
  * left. */
-static bool none_left(void *rest)
+static bool end_done_orphans(void *rest)
 {
     struct rest *x = rest;
     for (;;) {
@@ -203,16 +203,16 @@ static void describe_orphans(const void *arg, struct hl_wait_desc *t)
     }
     hl_mutex_unlock(&lock);
 }
-HL_HANG_WORDS(none_left, describe_orphans);
+HL_HANG_WORDS(end_done_orphans, describe_orphans);
 
 void hl_req_quiet(void)
 {
-    hl_prog_wait(none_left, &(struct rest){0, false, 0});
+    hl_prog_wait(end_done_orphans, &(struct rest){0, false, 0});
 }
 
 void hl_req_complete(uint64_t ctx)
 {
-    hl_prog_wait(none_left, &(struct rest){ctx, true, 0});
+    hl_prog_wait(end_done_orphans, &(struct rest){ctx, true, 0});
 }
 
 void hl_req_close(void)

@@ -33,7 +33,7 @@ int hl_prog_poll(void);
  * vain yields now and then where cores are few: otherwise what it looks for could not come. Any thread. */
 void hl_prog_look(void);
 
-/* The slow part of both waits. Not inlined: the watchdog finds the user's call by the frame to which it
+/* The slow part of both waits. It is not inlined: the watchdog finds the user's call by the frame to which it
  * returns. */
 void hl_prog_wait_slow(hl_prog_cond *cond, void *arg, bool rung) HL_NOINLINE;
 
@@ -61,8 +61,8 @@ HL_INLINE void hl_prog_wait_rung(hl_prog_cond *cond, void *arg)
  * takes long naps. */
 void hl_prog_expect(int by);
 
-/* Tells sleeping threads of this process that a condition may have become true. Called after the release
- * store, by a thread that completes something for another one. Costs one fence and one load when no thread
+/* Tells sleeping threads of this process that a condition may have become true. A thread that completes
+ * something for another one calls it after the release store. Costs one fence and one load when no thread
  * sleeps. */
 void hl_prog_wake(void);
 
@@ -112,7 +112,8 @@ void hl_prog_keeper_close(void);
  * on. False: there is no such sleeper here, or `fd` cannot be watched. Any thread. */
 bool hl_prog_keeper_add(int fd);
 
-/* Has `fd` speak again if it can be read now. Called after fi_trywait has allowed a sleep. Any thread. */
+/* Has `fd` speak again if it can be read now. Whoever waits calls it after fi_trywait has allowed a sleep.
+ * Any thread. */
 void hl_prog_keeper_again(int fd);
 
 /* Called before `fd` is closed. Any thread. */
@@ -122,8 +123,9 @@ void hl_prog_keeper_drop(int fd);
  * first. */
 void hl_prog_know_doors(struct hl_prog_door *first, size_t stride);
 
-/* Wakes sleeping threads of a node peer (or of this rank). Called after a store into its memory for which a
- * thread there may wait. Costs a fence and a load when none sleeps. Any thread, after hl_prog_know_doors. */
+/* Wakes sleeping threads of a node peer (or of this rank). The caller has stored into its memory something
+ * for which a thread there may wait. Costs a fence and a load when none sleeps. Any thread, after
+ * hl_prog_know_doors. */
 void hl_prog_wake_peer(int node_rank);
 
 /* hl_prog_wake_peer for n peers, with one fence. */

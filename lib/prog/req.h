@@ -351,8 +351,8 @@ int hl_req_sweep(void *unused);
  * before it, too. */
 int hl_req_open(void);
 
-/* Waits for freed requests of sends, whose data peers still have to fetch. Called before the fence of the
- * end. */
+/* Waits for freed requests of sends, whose data peers still have to fetch. The end of the library calls it
+ * before its fence. */
 void hl_req_quiet(void);
 
 /* Closes the module. Freed requests that never completed are forgotten: receives for which no message

@@ -47,7 +47,7 @@ void hl_mr_hold(void);
 void hl_mr_release(void);
 
 /* Fills `out` with the memory registered under `key`, to be used until hl_mr_release. Returns false when
- * there is none; out->base is NULL then. Called between hold and release. */
+ * there is none; out->base is NULL then. The call stands between hold and release. */
 bool hl_mr_find(uint64_t key, struct hl_mr_found *out);
 
 /* The address of `len` bytes at RMA address `addr` of this memory, or NULL when they are not all inside. */

@@ -56,7 +56,8 @@ static int enqueue_record(int peer, const struct hl_wire_rec *rec, const void *p
 int hl_rx_send(int peer, const struct hl_wire_rec *rec, const void *payload)
 {
     if (rec->len > HL_WIRE_NEAR_MAX - sizeof *rec) {
-        return hl_err_say(HL_ERR_INTERN, "record of %u bytes to rank %d", rec->len, peer);
+        return hl_err_say(HL_ERR_INTERN, "a record of %u bytes was to be sent to rank %d: it has at most %zu",
+                          rec->len, peer, (size_t)HL_WIRE_NEAR_MAX - sizeof *rec);
     }
     if (hl_rx_is_dead(peer)) {
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", peer);

@@ -45,7 +45,7 @@ const char *hl_rx_check(const void *bytes, size_t len);
  * lease. NULL: *rc is HL_ERR_OTHER with a text, or an error of boot. Any thread. */
 const struct hl_rx_card *hl_rx_card_of(int rank, int *rc);
 
-/* A record that arrived. Valid during the handler's call. */
+/* A record that arrived. It is valid during the handler's call. */
 struct hl_rx_msg {
     const struct hl_wire_rec *rec;
     const void *payload; /* rec->len bytes, 8-byte aligned */
@@ -67,20 +67,20 @@ typedef int hl_rx_fn(const struct hl_rx_msg *msg);
 size_t hl_rx_board_bytes(int node_size);
 
 /* Sets up the near ring in `board` (that many zeroed bytes, shared by the ranks of the node, which stay
- * mapped). Starts no thread. Local. Called once, and again only after hl_rx_stop. */
+ * mapped). Starts no thread. Local. It is called once, and again only after hl_rx_stop. */
 int hl_rx_open(void *board);
 
 /* Registers the handler of an op, before hl_rx_start. Registering the same function again is fine; another
  * one is HL_ERR_INTERN. */
 int hl_rx_handle(enum hl_wire_op op, hl_rx_fn *fn);
 
-/* Starts the thread with the first call; later ones return 0. Called with the first window, heap or network
- * use. Local, any thread. HL_ERR_OTHER. */
+/* Starts the thread with the first call; later ones return 0. The first window, heap or collective call that
+ * needs the thread calls it. Local, any thread. HL_ERR_OTHER. */
 int hl_rx_start(void);
 
 /* Opens the network for the whole job: provider, receive endpoint, registration of all memory, cards; starts
- * the thread. Collective over the job; later calls return the first one's result at once. Called at start-up
- * when the job has several nodes (or pretends to), else by a collective call that needs the network. */
+ * the thread. Collective over the job; later calls return the first one's result at once. Start-up calls it
+ * when the job has several nodes (or pretends to), else the first collective call that needs the network. */
 int hl_rx_network(void);
 bool hl_rx_has_network(void);
 
@@ -91,8 +91,8 @@ const char *hl_rx_provider(void);
  * somebody has to look for them. */
 bool hl_rx_may_be_silent(void);
 
-/* Stops the thread and closes the receive endpoint. Called after a fence of the job, when lanes are
- * closed. */
+/* Stops the thread and closes the receive endpoint. The caller has closed the lanes, and the job has met in a
+ * fence. */
 void hl_rx_stop(void);
 
 /* Returns room for an answer of `len` bytes (at most HL_WIRE_PAYLOAD_MAX(hl_fab.eager)), which travels with
@@ -154,7 +154,7 @@ void hl_rx_has_answered(int rank);
  * when it could not take one. One function (HL_ERR_INTERN); before hl_rx_start. */
 int hl_rx_on_tick(bool (*fn)(void));
 
-/* Asks for ticks. Called under the lease that guards the work, or after leaving it, which is better: it is a
+/* Asks for ticks. The caller holds the lease that guards the work, or better has left it: the call is a
  * system call when no ticks run. Any thread. */
 void hl_rx_want_ticks(void);
 

@@ -68,7 +68,7 @@
     X(pages_base, "pages of the smallest size that were taken before use")                                   \
     X(pages_huge, "larger pages that were taken")                                                            \
     X(naps, "times that a waiting thread slept")                                                             \
-    X(late_wakes, "long naps that ended by time, though what should have ended them had come")
+    X(late_wakes, "long naps that lasted to their end, since nobody rang for what had come meanwhile")
 
 enum hl_stat_lane_row {
 #define HL_STAT_ENUM(name, help) HL_STAT_LANE_##name,

@@ -52,7 +52,7 @@ size_t hl_topo_page(void)
     return hl_topo_kernel.page != 0 ? hl_topo_kernel.page : (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static int by_size(const void *a, const void *b)
+static int compare_size(const void *a, const void *b)
 {
     size_t x = *(const size_t *)a, y = *(const size_t *)b;
     return (x > y) - (x < y);
@@ -78,7 +78,7 @@ size_t hl_topo_pages(size_t *sizes, size_t cap)
         }
     }
     closedir(dir);
-    qsort(sizes, count, sizeof *sizes, by_size);
+    qsort(sizes, count, sizeof *sizes, compare_size);
     return count;
 }
 

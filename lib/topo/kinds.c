@@ -66,12 +66,12 @@ static bool has_subtype(hwloc_obj_t n, const char *word)
 }
 
 /* True for GPU, persistent and CXL memory, which never counts as fast, whatever its bandwidth. */
-static bool never_fast(hwloc_obj_t n)
+static bool is_never_fast(hwloc_obj_t n)
 {
     return has_subtype(n, "GPU") || has_subtype(n, "NVM") || has_subtype(n, "CXL");
 }
 
-static bool twice_as_fast(const struct machine *m, int i)
+static bool is_twice_as_fast(const struct machine *m, int i)
 {
     if (m->ordinary[i] == m->node[i] || hwloc_bitmap_iszero(m->node[i]->cpuset)) {
         return false;
@@ -96,7 +96,7 @@ static hl_topo_set knights_fast(const struct machine *m)
     int nodes = 0;
     for (int i = 0; i < HL_TOPO_NODES; i++) {
         nodes += m->node[i] != NULL;
-        if (m->node[i] != NULL && !never_fast(m->node[i]) &&
+        if (m->node[i] != NULL && !is_never_fast(m->node[i]) &&
             (hwloc_bitmap_iszero(m->node[i]->cpuset) || m->ordinary[i] != m->node[i])) {
             bare |= node_bit(i);
         }
@@ -107,13 +107,13 @@ static hl_topo_set knights_fast(const struct machine *m)
 static void find_fast(const struct machine *m, struct hl_topo *out)
 {
     for (int i = 0; i < HL_TOPO_NODES; i++) {
-        if (m->node[i] == NULL || never_fast(m->node[i])) {
+        if (m->node[i] == NULL || is_never_fast(m->node[i])) {
             continue;
         }
         const char *why = has_subtype(m->node[i], "MCDRAM") || has_subtype(m->node[i], "HBM")
                               ? "named by hwloc"
-                          : twice_as_fast(m, i) ? "bandwidth at least twice the ordinary node's"
-                                                : NULL;
+                          : is_twice_as_fast(m, i) ? "bandwidth at least twice the ordinary node's"
+                                                   : NULL;
         if (why != NULL) {
             out->fast |= node_bit(i);
             out->why[i] = why;
@@ -187,10 +187,10 @@ static void find_ddr(const struct machine *m, hl_topo_set homes, struct hl_topo 
 {
     hl_topo_set rest = out->all & ~out->fast;
     for (int i = 0; i < HL_TOPO_NODES; i++) {
-        if ((rest & homes & node_bit(i)) != 0 && !never_fast(m->node[i])) {
+        if ((rest & homes & node_bit(i)) != 0 && !is_never_fast(m->node[i])) {
             out->ddr |= node_bit(i);
             out->why[i] = "ordinary memory of its CPUs";
-        } else if ((rest & node_bit(i)) != 0 && never_fast(m->node[i])) {
+        } else if ((rest & node_bit(i)) != 0 && is_never_fast(m->node[i])) {
             out->why[i] = "named by hwloc";
         } else if ((rest & node_bit(i)) != 0) {
             bool told = read_bandwidth(m->t, m->node[i]) != 0;

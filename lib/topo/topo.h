@@ -23,9 +23,9 @@ enum hl_topo_kind {
 /* Bit i: node i. */
 typedef uint64_t hl_topo_set;
 
-/* What one hwloc topology says. Read-only after it was made. Sets and reasons are about the whole
- * machine, with nodes that a container keeps from this process: a node's kind does not depend on the
- * process that asks. */
+/* What one hwloc topology says. Nobody changes it after it was made. Sets and reasons are about the whole
+ * machine, with nodes that a container keeps from this process: a node's kind does not depend on the process
+ * that asks. */
 struct hl_topo {
     hl_topo_set all, fast, ddr; /* nodes of the machine; ddr is never empty: it is `all` when all are fast */
     hl_topo_set allowed;        /* nodes that this process may use (cpuset of its container or batch job) */

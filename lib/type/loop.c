@@ -199,7 +199,7 @@ static int64_t join_rows(struct hl_loop *l, const int64_t *disp, const int64_t *
 }
 
 /* True if the rows have one length and equal distances. */
-static bool rows_regular(const struct hl_loop *l, int64_t rows)
+static bool are_rows_regular(const struct hl_loop *l, int64_t rows)
 {
     for (int64_t i = 1; i < rows; i++) {
         if (l->len[i] != l->len[0] || l->disp[i] - l->disp[i - 1] != l->disp[1] - l->disp[0]) {
@@ -222,7 +222,7 @@ struct hl_loop *hl_loop_idx(int64_t n, const int64_t *disp, const int64_t *len, 
     }
     l->stride = stride;
     int64_t rows = join_rows(l, disp, len, blocklen);
-    if (rows == 0 || rows_regular(l, rows)) {
+    if (rows == 0 || are_rows_regular(l, rows)) {
         int64_t first = rows > 0 ? l->disp[0] : 0, each = rows > 0 ? l->len[0] : 0;
         int64_t apart = rows > 1 ? l->disp[1] - l->disp[0] : 0;
         hl_loop_unref(l);
@@ -244,7 +244,8 @@ struct hl_loop *hl_loop_idx(int64_t n, const int64_t *disp, const int64_t *len, 
 }
 
 /* True if block b at bd can be appended to block a at ad. */
-static bool can_join(const struct hl_loop *a, int64_t ad, const struct hl_loop *b, int64_t bd, bool merge)
+static bool are_loops_joinable(const struct hl_loop *a, int64_t ad, const struct hl_loop *b, int64_t bd,
+                               bool merge)
 {
     return a->kind == HL_LOOP_BLOCK && b->kind == HL_LOOP_BLOCK &&
            (merge || (a->basic == b->basic && a->narrow == b->narrow)) &&
@@ -265,7 +266,7 @@ static struct hl_loop *join_blocks(struct hl_loop *a, struct hl_loop *b)
     return l;
 }
 
-/* Makes an IDX of rows that are equal blocks; NULL when they are not equal. Does not consume its
+/* Makes an IDX of rows that are equal blocks; NULL when they are not equal. It does not consume its
  * arguments. */
 static struct hl_loop *as_idx(const struct hl_loop *l, int64_t rows)
 {
@@ -293,7 +294,8 @@ static int64_t join_children(struct hl_loop *l, const int64_t *disp, struct hl_l
         if (c == NULL || c->size == 0) {
             bad = bad || c == NULL;
             hl_loop_unref(c);
-        } else if (rows > 0 && can_join(l->children[rows - 1], l->disp[rows - 1], c, disp[i], merge)) {
+        } else if (rows > 0 &&
+                   are_loops_joinable(l->children[rows - 1], l->disp[rows - 1], c, disp[i], merge)) {
             l->children[rows - 1] = join_blocks(l->children[rows - 1], c);
             if (l->children[rows - 1] == NULL) {
                 bad = true;

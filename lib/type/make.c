@@ -81,14 +81,14 @@ static void find_reach(int64_t n, int64_t apart, struct bounds *w, int64_t *lo, 
     *hi = last > 0 ? last : 0;
 }
 
-static int too_large(void)
+static int refuse_large_type(void)
 {
     return hl_err_say(HL_ERR_VALUE_TOO_LARGE, "the datatype's size or bounds do not fit 63 bits");
 }
 
-/* Do its size, bounds, extent and true extent fit 63 bits? Asked before loops are made, whose distances fit
- * then. */
-static bool bounds_fit(const struct bounds *w)
+/* Do the type's size, bounds, extent and true extent fit 63 bits? The question comes before loops are made:
+ * where the answer is yes, all distances in them fit, too. */
+static bool has_fitting_bounds(const struct bounds *w)
 {
     int64_t lb = w->has_lb ? w->marked_lb : w->lb, ub = w->has_ub ? w->marked_ub : w->ub, extent;
     return !w->overflow && !__builtin_sub_overflow(ub, lb, &extent) &&
@@ -137,8 +137,8 @@ int hl_type_make_contiguous(int64_t count, const struct hl_type *old, struct hl_
     }
     find_reach(count, hl_type_extent(old), &w, &lo, &hi);
     bounds_add(&w, old, count, lo, hi);
-    if (!bounds_fit(&w)) {
-        return too_large();
+    if (!has_fitting_bounds(&w)) {
+        return refuse_large_type();
     }
     return finish_loops(&w, hl_loop_vec(count, hl_type_extent(old), hl_loop_ref(old->root)), made);
 }
@@ -163,8 +163,8 @@ int hl_type_make_vector(int64_t count, int64_t blocklen, int64_t stride, bool in
     find_reach(count, stride, &w, &lo, &hi);
     bounds_add(&w, old, count > 0 ? mul_bounded(count, blocklen, &w) : 0, add_bounded(lo, block_lo, &w),
                add_bounded(hi, block_hi, &w));
-    if (!bounds_fit(&w)) {
-        return too_large();
+    if (!has_fitting_bounds(&w)) {
+        return refuse_large_type();
     }
     struct hl_loop *block = hl_loop_vec(blocklen, extent, hl_loop_ref(old->root));
     return finish_loops(&w, hl_loop_vec(count, stride, block), made);
@@ -193,7 +193,7 @@ static int bounds_add_rows(struct bounds *w, const struct type_rows *r)
             bounds_add(w, t, n, add_bounded(r->disp[i], lo, w), add_bounded(r->disp[i], hi, w));
         }
     }
-    return bounds_fit(w) ? 0 : too_large();
+    return has_fitting_bounds(w) ? 0 : refuse_large_type();
 }
 
 int hl_type_make_indexed(int64_t count, const int64_t *lens, int64_t blocklen, const int64_t *displs,
@@ -237,7 +237,7 @@ static int round_extent(struct bounds *w)
     if (!w->has_ub && over != 0) {
         w->ub = add_bounded(w->ub, w->align - over, w);
     }
-    return bounds_fit(w) ? 0 : too_large();
+    return has_fitting_bounds(w) ? 0 : refuse_large_type();
 }
 
 int hl_type_make_struct(int64_t count, const int64_t *lens, const int64_t *displs,
@@ -277,8 +277,8 @@ int hl_type_make_resized(const struct hl_type *old, int64_t lb, int64_t extent, 
 
     w.marked_lb = lb;
     w.marked_ub = add_bounded(lb, extent, &w);
-    if (!bounds_fit(&w)) {
-        return too_large();
+    if (!has_fitting_bounds(&w)) {
+        return refuse_large_type();
     }
     return finish_loops(&w, hl_loop_ref(old->root), made);
 }
@@ -319,8 +319,8 @@ int hl_type_make_subarray(const struct hl_subarray *a, const struct hl_type *old
         whole = mul_bounded(whole, a->sizes[d], &w);
     }
     bounds_add(&w, old, times, lo < hi ? lo : hi, lo < hi ? hi : lo);
-    if (!bounds_fit(&w)) {
-        return too_large();
+    if (!has_fitting_bounds(&w)) {
+        return refuse_large_type();
     }
     w.has_lb = w.has_ub = true;
     w.marked_lb = 0;

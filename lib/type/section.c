@@ -10,7 +10,7 @@
 
 #define RANKS MPIX_SECTION_RANKS
 
-static HL_COLD int bad_section(const MPIX_Section *s)
+static HL_COLD int refuse_section(const MPIX_Section *s)
 {
     if (s->rank < 0 || s->rank > RANKS) {
         return hl_err_say(HL_ERR_ARG, "the section's rank is %d, not 0 to %d", s->rank, RANKS);
@@ -21,7 +21,7 @@ static HL_COLD int bad_section(const MPIX_Section *s)
     return hl_err_say(HL_ERR_ARG, "the section's elem_len, %lld, is negative", (long long)s->elem_len);
 }
 
-static HL_COLD int too_wide(void)
+static HL_COLD int refuse_wide_section(void)
 {
     return hl_err_say(HL_ERR_ARG, "the section's extents and strides are beyond 2^63 bytes");
 }
@@ -78,13 +78,13 @@ int hl_section_read(const MPIX_Section *s, struct hl_section_shape *sh)
     sh->n = 0;
     sh->unbounded = false;
     if (HL_UNLIKELY((unsigned)s->rank > RANKS || s->elem_len < 0 || (s->dims == NULL && s->rank != 0))) {
-        return bad_section(s);
+        return refuse_section(s);
     }
     for (int i = 0; i < s->rank; i++) {
         int64_t extent = s->dims[i].extent;
         if (HL_LIKELY(extent > 1)) {
             if (HL_UNLIKELY(!add_dim(sh, extent, s->dims[i].stride))) {
-                return too_wide();
+                return refuse_wide_section();
             }
         } else if (extent < 0) {
             int rc = assumed_size(s, i, sh);
@@ -99,7 +99,7 @@ int hl_section_read(const MPIX_Section *s, struct hl_section_shape *sh)
         sh->total = 0;
     }
     int64_t end;
-    return __builtin_add_overflow(sh->hi, sh->block, &end) ? too_wide() : 0;
+    return __builtin_add_overflow(sh->hi, sh->block, &end) ? refuse_wide_section() : 0;
 }
 
 /* Copies the first two dimensions, from the element at `first`. */
@@ -183,7 +183,8 @@ static void fill_section(struct hl_section *room, const struct hl_section_shape 
 
 /* all other sections, as types that are allocated */
 
-static HL_COLD int too_many(int64_t count, const struct hl_type *t, const struct hl_section_shape *sh)
+static HL_COLD int refuse_many_elements(int64_t count, const struct hl_type *t,
+                                        const struct hl_section_shape *sh)
 {
     return hl_err_say(HL_ERR_COUNT, "%lld elements of %lld bytes are more than the section of %lld bytes has",
                       (long long)count, (long long)t->size, (long long)sh->total);
@@ -297,7 +298,7 @@ static int make_irregular(const struct hl_section_shape *sh, const struct hl_typ
     }
     while (rc == 0 && (n = hl_type_cursor_next(&c, INT64_MAX, &span)) > 0) {
         int64_t at = (int64_t)(uintptr_t)span;
-        rc = at < 0 || at > sh->total - n ? too_many(count, t, sh) : add_bytes(&p, sh, at, n);
+        rc = at < 0 || at > sh->total - n ? refuse_many_elements(count, t, sh) : add_bytes(&p, sh, at, n);
     }
     hl_type_cursor_fini(&c);
     rc = rc == 0 ? hl_type_make_indexed(p.n, p.len, 0, p.at, true, hl_type_of(MPI_BYTE), made) : rc;
@@ -316,7 +317,7 @@ static int make_section_type(const struct hl_section_shape *sh, const MPIX_Secti
 
     *made = NULL;
     if (fits && count > sh->total / extent) {
-        return too_many(count, t, sh);
+        return refuse_many_elements(count, t, sh);
     }
     if (fits) {
         rc = make_regular(sh, t, count, made);
@@ -360,7 +361,7 @@ int hl_section_begin(struct hl_section *room, const MPIX_Section *s, const struc
         return 0;
     }
     if (HL_UNLIKELY(sh.total < bytes)) {
-        return too_many(count, given, &sh);
+        return refuse_many_elements(count, given, &sh);
     }
     *n = 1;
     if (HL_LIKELY(given->dense && bytes == sh.total && !lasts && sh.n < HL_SECTION_LOOPS)) {

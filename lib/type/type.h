@@ -57,8 +57,8 @@ extern struct hl_type hl_type_predefined[256];
 extern const uint8_t hl_type_dense[HL_TYPE_PREDEFINED_END];
 extern const uint8_t hl_type_word[HL_TYPE_PREDEFINED_END];
 
-/* The type behind a handle, or NULL for MPI_DATATYPE_NULL, freed, foreign and garbage values. Not necessarily
- * committed. Any thread, no lock. */
+/* The type behind a handle, or NULL for MPI_DATATYPE_NULL, freed, foreign and garbage values. The type is not
+ * necessarily committed. Any thread, no lock. */
 HL_INLINE struct hl_type *hl_type_of(MPI_Datatype handle)
 {
     uintptr_t at = (uintptr_t)handle - 0x200;

@@ -19,8 +19,9 @@
  * Ranks of a node look into each other's sets, which stand in memory that all of them map, under one lock. An
  * operation is compared when its target's lock is held, and a call that completes operations forgets them
  * before it tells anybody: what locks, fences and post-start put in order does not meet.
- * Not found: conflicts between origins that do not map each other's memory (other nodes, HOTLANE_NEAR=none),
- * puts with notification (their flag tells the user of completion), and the user's own loads and stores. */
+ * It does not find conflicts between origins that do not map each other's memory (other nodes,
+ * HOTLANE_NEAR=none), with puts that notify (their flag tells the user of completion), and with the user's
+ * own loads and stores. */
 #ifndef HL_CONFLICT_H
 #define HL_CONFLICT_H
 
@@ -59,7 +60,7 @@ void hl_conflict_flush_ends(struct hl_win *w, int target, bool local, uint32_t n
  * HL_ERR_NO_MEM. */
 int hl_conflict_complete(struct hl_win *w, int target);
 
-/* An exposure epoch of mine begins or has ended. Called before any other rank knows of it. */
+/* An exposure epoch of mine begins or has ended. The call comes before any other rank knows of it. */
 void hl_conflict_expose(struct hl_win *w);
 
 /* A fence that waits for all ranks begins, or (begins false) has ended. In between nothing is forgotten. */

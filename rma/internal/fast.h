@@ -84,8 +84,9 @@ struct hl_move_call {
 
 int hl_move_nowhere(MPI_Win win, const char *func) HL_COLD;
 
-/* A put or get; six of its arguments are in registers. Does those with one predefined type and the same count
- * on both sides, to a place in an open epoch; all others jump to the way between. Returns MPI's code. */
+/* The short way of a put or get; the first six arguments are in registers, the others in `call.tail`. It does
+ * transfers with one predefined type and the same count on both sides, to a place in an open epoch, and
+ * passes all others on to hl_move_apart. Returns MPI's code. */
 HL_INLINE int hl_move_short(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target,
                             int64_t disp, int64_t target_count, struct hl_move_call call)
 {

@@ -21,8 +21,8 @@ HL_INLINE void hl_flush_mapped(const struct hl_win *w, enum hl_lane_scope scope)
     }
 }
 
-/* Returns the error that an operation on `target` (-1: any) has left, once, or 0. Called after the operations
- * have ended. */
+/* Returns the error that an operation on `target` (-1: any) has left, once, or 0. The operations have ended
+ * by then. */
 int hl_flush_take_errors(struct hl_win *w, int target);
 
 #endif

@@ -9,8 +9,8 @@
  * the value is not taken: MPI_Win_get_info shows what is in use. HL_ERR_NO_MEM. */
 int hl_hints_init(struct hl_win *w, const struct hl_info *user);
 
-/* Takes back same_size and same_disp_unit where they do not hold. Called when the extents of all ranks are
- * known. */
+/* Takes back same_size and same_disp_unit where they do not hold. The caller knows the extents of all
+ * ranks. */
 void hl_hints_verify(struct hl_win *w);
 
 /* The window is locked in spite of no_locks. Returns HL_ERR_RMA_SYNC, or, as HOTLANE_BROKEN_HINTS says,

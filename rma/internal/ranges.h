@@ -25,8 +25,8 @@ struct hl_ranges {
 /* The first of the n ranges that overlaps `r` and has its target and age, or NULL. */
 const struct hl_touched *hl_ranges_meet(const struct hl_touched *at, size_t n, struct hl_touched r);
 
-/* hl_ranges_meet of any age; that of `r` is 0. Those of another age, as a rule none, are looked at one by
- * one. */
+/* The first of the n ranges that overlaps `r` and has its target, whatever its age, or NULL; the age of `r`
+ * is 0. Ranges of another age, as a rule none, are looked at one by one. */
 const struct hl_touched *hl_ranges_meet_aged(const struct hl_touched *at, size_t n, struct hl_touched r);
 
 /* The first of the n ranges that overlaps `r`, whatever its target and age, or NULL. */

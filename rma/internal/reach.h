@@ -52,7 +52,7 @@ enum hl_win_fact {
 struct hl_facts {
     int64_t id;  /* of the window, issued by rank 0, INT64_MAX on others; afterwards rank 0's */
     bool far;    /* the network is open, and the ranks are not all of one node */
-    bool hidden; /* RMA addresses do not tell how the memory is aligned; afterwards: on some rank */
+    bool hidden; /* the card hides how the memory is aligned; afterwards: some rank's card does */
     bool again;  /* memory may be taken anew for equal bases */
     int64_t fact[HL_FACTS];
     /* Afterwards, of all ranks: */
@@ -69,7 +69,7 @@ enum { HL_ALIKE = 1, HL_ALIKE_BUT_TARGETS = 2, HL_ALIKE_NOT_YET = 3 };
 int hl_win_compare(struct hl_comm *comm, int rc, int need, struct hl_facts *f);
 
 /* Shows whether all bases of w are equal: by MPI_Win_get_info, and by a line where that was wanted and is not
- * so. Called before the ranks agree for the last time, as one of them may lack the memory (HL_ERR_NO_MEM). */
+ * so. The ranks agree for the last time behind it, as one of them may lack the memory (HL_ERR_NO_MEM). */
 int hl_win_show_bases(struct hl_win *w, const struct hl_win_ask *ask, const struct hl_facts *f);
 
 /* Takes the memory of w: at `place`, where that is not NULL. */

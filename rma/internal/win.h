@@ -455,8 +455,8 @@ int hl_ask_lock(int peer, uint64_t id, bool exclusive);
 int hl_win_send(int peer, const struct hl_wire_rec *rec);
 
 /* Takes in a grant: ends the wait of the thread that asked with `token`. `rc`: 0, HL_ERR_NO_MEM, or
- * HL_ERR_PROC_ABORTED when world rank `holder` died with the lock. Called on the receive thread, or in any
- * thread for a lock of its own rank. */
+ * HL_ERR_PROC_ABORTED when world rank `holder` died with the lock. The receive thread calls it, or any thread
+ * for a lock of its own rank. */
 void hl_ask_granted(uint64_t token, int rc, int holder);
 
 /* ---- all living windows, for the receive thread ---- */

@@ -102,7 +102,7 @@ void hl_shmem_quiet(const struct hl_ctx *ctx, const char *func);
 /* Frees the requests of shmemx_quiet_nb that the program has not ended; called at the end (init.c). */
 void hl_quiets_close(void);
 
-/* Make and free the error words of far operations, one for each PE. Called at start and end (init.c).
+/* Make and free the error words of far operations, one for each PE. init.c calls them at start and end.
  * HL_ERR_NO_MEM. */
 int hl_shmem_xfer_open(void);
 void hl_shmem_xfer_close(void);

@@ -163,7 +163,7 @@ static HL_COLD struct hl_entry *find_newest(const struct hl_table *t, uint64_t c
 {
     struct hl_entry *found = NULL;
     for (struct hl_entry *e = t->arrival.head; e != NULL; e = e->younger) {
-        if (e->ctx == ctx && (src == e->src || src == MPI_ANY_SOURCE) && tag_fits(tag, e->tag)) {
+        if (e->ctx == ctx && (src == e->src || src == MPI_ANY_SOURCE) && does_tag_fit(tag, e->tag)) {
             found = e;
         }
     }
@@ -206,8 +206,8 @@ struct hl_entry *hl_table_find(struct hl_table *t, uint64_t ctx, int src, int ta
 """)),
     "deaths_untold": ("nobody is told of deaths", (
         "lib/match/deaths.c",
-        "if (HL_LIKELY(hl_a32_load_relaxed(&m->deaths) == 0) || !may_visit(m, idle)) {",
-        "if (HL_LIKELY(hl_a32_load_relaxed(&m->deaths) == 0) || HL_FAULT(deaths_untold) || !may_visit(m, idle)) {")),
+        "if (HL_LIKELY(hl_a32_load_relaxed(&m->deaths) == 0) || !claim_visit(m, idle)) {",
+        "if (HL_LIKELY(hl_a32_load_relaxed(&m->deaths) == 0) || HL_FAULT(deaths_untold) || !claim_visit(m, idle)) {")),
     "die_claimed": ("rank 1 dies with a slot claimed", (
         "lib/match/ring.c",
         "    if (HL_UNLIKELY(hl_mpsc_stamp(&s->stamp, claimed))) {",

@@ -97,7 +97,7 @@ def another_user():
     late = ["sh", "-c", "sleep 1; exec \"$@\"", "sh"]
     groups, out = nodes(hosts.by_rank([["env"], late + stranger, ["env"]]))
     same(groups, {(0, 2, 3), (1,)})
-    assert "cannot prove who shares this node" in out, out
+    assert "prove" in out, out
 
 
 def mount_and_name_namespaces():

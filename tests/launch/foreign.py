@@ -262,13 +262,13 @@ def a_death_behind_a_script_is_seen_by_its_peers():
     job = L.run(3, "sh", "-c", f"{program('tests', 'launch', 'launch_endings')} kill; exec sleep 100")
     assert job.code and job.seconds < 60, f"code {job.code} after {job.seconds:.1f} s"
     if not L.cluster or L.method != "pmix":  # whose server sees the connection end, and ends the job
-        holds(job.err, "is gone: its process has ended", "rank 1 of the job has ended")
+        holds(job.err, "is gone", "rank 1 of the job has ended")
 
 
 def the_watchdog_sees_the_launchers_fence():
     job = L.run(3, program("tests", "launch", "launch_endings"), "late", env={"HOTLANE_WATCHDOG": "1"})
     same(job.code, 0)
-    holds(job.err, "in MPI_Finalize: all ranks of the job, which meet at the launcher; for rank 1\n")
+    holds(job.err, "in MPI_Finalize: ", "launcher", "for rank 1\n")
 
 
 def cost(n, *words, env=None):

@@ -71,7 +71,7 @@ def who_leaves_without_finalize_fails_under_any_launcher():
     for mode, missing in (("exit", "MPI_Finalize"), ("return", "MPI_Finalize"), ("session-open", "MPI_Session_finalize")):
         job = Foreign(RANK, mode)
         assert 1 in job.codes and 0 not in job.codes, (mode, job.codes)
-        holds(job.err, f"left without {missing}: its exit code 0 becomes 1\n")
+        holds(job.err, f"left without {missing}: its exit code 0 becomes 1; call {missing} before")
     for words in ([], ["handler"], ["children"], ["session", "0"]):
         job = Foreign(RANK, *words)
         same((words, job.codes, job.err), (words, [0, 0], ""))

@@ -21,6 +21,13 @@ BY_OPTION = "lib/base/atomic_"
 NO_HEADER = re.compile(r"environ|__(?:start|stop)_\w+")
 FABRIC_CALL = re.compile(r"(?<![\w>.])fi_[a-z_0-9]+\s*\(")
 
+# The condition of a wait, which is asked again and again: its name is a question.
+CONDITION_OF_WAIT = re.compile(r"\bhl_prog_wait(?:_rung|_slow)?\s*\(\s*(\w+)\s*,")
+QUESTION = re.compile(r"(?:is|has|are|does)_")
+# Conditions that are named for what they do: each of them acts, too.
+ACTING = {"enter_as_owner", "end_done_orphans", "let_go_lane", "look_if_free", "poll_schedule", "set_apart", "step_board", "take_ask_place",
+          "take_rpc_slot", "try_turn"}
+
 
 class Table:
     """The table of modules: what each may use, in which folder it is, their floors and order, lowest first."""
@@ -116,12 +123,12 @@ def twice(places):
     return [f"{file} {name}" for name, files in sorted(places.items()) if len(set(files)) > 1 for file in sorted(set(files))]
 
 
-def struct_tags(code):
+def shared_tags(code):
     tags = defaultdict(list)
     for name, lines in code.items():
         if name.startswith(LIBRARY):
             for line in lines:
-                match = re.match(r"(?:typedef )?(?:struct|union) (\w+)\s*\{", line)
+                match = re.match(r"(?:typedef )?(?:struct|union|enum) (\w+)\s*\{", line)
                 if match:
                     tags[match[1]].append(name)
     return twice(tags)
@@ -186,6 +193,18 @@ def same_statics(functions):
     return twice(names)
 
 
+def conditions(code):
+    """Conditions of waits whose name is no question; the one routine that waits has a parameter for it."""
+    found = {}
+    for name, lines in code.items():
+        if name.startswith(LIBRARY) and name.endswith(".c") and not name.startswith("lib/prog/wait.c"):
+            text = "\n".join(lines)
+            found.update({condition[1]: f"{name}:{text.count(chr(10), 0, condition.start()) + 1} {condition[1]}"
+                          for condition in CONDITION_OF_WAIT.finditer(text)})
+    return [place for condition, place in found.items() if not QUESTION.match(condition) and condition not in ACTING] + [
+        f"ACTING has {condition}, for which nobody waits" for condition in sorted(ACTING - set(found))]
+
+
 def fabric_calls(code):
     return [f"{name}:{i} {line.strip()[:90]}" for name, lines in code.items() if name.startswith(LIBRARY) and not name.startswith(FABRIC)
             for i, line in enumerate(lines, 1) if FABRIC_CALL.search(line)]
@@ -243,12 +262,13 @@ def judge(board, text, code, bodies, functions):
                 [f"{m} -> {used}" for m in table.order for used in table.uses[m] if used not in found[m]])
     board.count("includes of another module's private header, or by a path", trespasses(table, text))
     board.count("headers outside `internal` that one module alone includes", unshared(table, text))
-    board.count("structs whose tag another file defines, too (goal 0)", struct_tags(code))
+    board.count("structs and enums whose tag another file defines, too (goal 0)", shared_tags(code))
     board.count("declarations by hand of what another file has", by_hand(code))
     known = statics(code, bodies)
     board.count("static functions of a name in another file, too (goal 0)", same_statics(known))
     board.count("static functions whose name is one word (goal 0)",
                 [f"{file}:{line} {name}" for file, line, name in known if re.fullmatch(r"[a-z]+", name)])
+    board.count("conditions of waits whose name is no question (goal 0)", conditions(code))
     board.count("calls of libfabric outside lib/fab and the posts of lanes", fabric_calls(code))
     board.count("planted faults in the library", planted(code))
     board.count("functions and libraries of others replaced", replaced(text))

@@ -207,6 +207,22 @@ def old_words(text):
     return places
 
 
+# Who calls it, who writes it, whose it is: such a sentence has a subject.
+NO_SUBJECT = re.compile(r"[.]\s+((?:Called|Written|Set|Valid)\b)")
+
+
+def sentences_without_subject(text):
+    """Comments of the library in which a sentence after the first begins with a participle."""
+    places = []
+    for name, whole in text.items():
+        if name.startswith(LIBRARY) and name.endswith((".c", ".h")):
+            for comment in re.finditer(r"/\*.*?\*/", whole, re.S):
+                words = re.sub(r"\n\s*\*(?!/)", lambda m: "\n" + " " * (len(m[0]) - 1), comment[0])
+                places += [f"{name}:{whole.count(chr(10), 0, comment.start() + found.start(1)) + 1} {found[1]}"
+                           for found in NO_SUBJECT.finditer(words)]
+    return places
+
+
 def conditionals_inside(name, lines, bodies):
     inside = [(first, last) for _, first, last, _ in bodies]
     return [f"{name}:{i} {line.strip()}" for i, line in enumerate(lines, 1)
@@ -251,6 +267,7 @@ def judge(root, board):
                 [f"{n}:{i}" for n, t in text.items() if n.startswith(LIBRARY) and n.endswith((".c", ".h"))
                  for i, line in enumerate(t.split("\n"), 1) if len(line) > 110])
     board.count("old words in library, tools, tests and the book", old_words(text))
+    board.count("comments with a sentence that has no subject", sentences_without_subject(text))
     board.count("C files whose first line does not say their duty",
                 [n for n in code if not text[n].lstrip().startswith("/*")])
     if "lib/meson.build" in text:

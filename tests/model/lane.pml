@@ -577,7 +577,7 @@ inline take_snapshot(l)
     fi
 }
 
-/* C: all_reached (lib/lane/flush.c) -- a look at one lane, never for something issued after the snapshot */
+/* C: are_goals_reached (lib/lane/flush.c) -- a look at one lane, never for something issued after the snapshot */
 inline look_at_lane(l)
 {
     n = (MUTANT == GOAL_MOVES -> ISSUED(l) : goal[G(me, l)]);

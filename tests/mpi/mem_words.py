@@ -84,9 +84,8 @@ def hints():
         "hotlane: rank 0: MPI_Alloc_mem: hint is not honoured: hotlane_page_size=3M: expected one of " + PAGES,
         "hotlane: rank 0: MPI_Alloc_mem: hint is not honoured: mpi_minimum_memory_alignment=3: expected a power of two"]))
     code, out, lines = run(2, "window", M8, "hotlane_mem_policy=maybe", "mpich_buf_type=gpu")
-    expect("hints of a window", (code, lines), (0, [
-        "hotlane: rank 0: window hint is not honoured: hotlane_mem_policy=maybe: expected one of " + POLICIES,
-        "hotlane: rank 0: window hint is not honoured: mpich_buf_type=gpu: expected one of ddr|hbm"]))
+    expect("hints of a window", (code, [line.split(": ", 3)[3] for line in lines], all("window" in line for line in lines)), (0, [
+        "hotlane_mem_policy=maybe: expected one of " + POLICIES, "mpich_buf_type=gpu: expected one of ddr|hbm"], True))
 
 
 def nothing_asked():

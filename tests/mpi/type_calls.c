@@ -393,8 +393,7 @@ static void check_refusals(void)
     CHECK(at == 5 && before == -1 && at_external == -4);
     MPI_Comm_dup(MPI_COMM_SELF, &nameless);
     MPI_Comm_set_name(nameless, "");
-    check_words(MPI_Pack(&value, 1, MPI_INT, out, 8, &at, nameless), MPI_ERR_TRUNCATE,
-                "on a communicator without a name: ");
+    check_words(MPI_Pack(&value, 1, MPI_INT, out, 8, &at, nameless), MPI_ERR_TRUNCATE, "communicator");
     MPI_Comm_free(&nameless);
 }
 

@@ -1,7 +1,7 @@
 /* A deterministic scheduler of interleavings, for builds with -Datomics=scheduled. Exactly one of its threads
  * runs, and at every atomic access the scheduler chooses which one goes on: by a seed, or by all choices in
  * turn. The same seed, or the same choices, give the same interleaving. Its threads are contexts within the
- * calling thread, with their own thread-local variables. Not reentrant. */
+ * calling thread, with their own thread-local variables. It is not reentrant. */
 #ifndef HL_INTERLEAVE_H
 #define HL_INTERLEAVE_H
 

@@ -44,8 +44,8 @@ typedef int hl_kvs_ask_fn(int rank, const char *key, void *data, size_t cap, siz
 int hl_kvs_cache_get(struct hl_kvs_cache *s, int rank, const char *key, void *data, size_t cap, size_t *len,
                      hl_kvs_ask_fn *ask);
 
-/* The same without waiting: HL_ERR_AGAIN while somebody else asks for a value of that rank, or when `ask`
- * says so. */
+/* Gets a value as hl_kvs_cache_get does, but without waiting: HL_ERR_AGAIN while somebody else asks for a
+ * value of that rank, or when `ask` says so. */
 int hl_kvs_cache_try(struct hl_kvs_cache *s, int rank, const char *key, void *data, size_t cap, size_t *len,
                      hl_kvs_ask_fn *ask);
 

@@ -125,7 +125,7 @@ bool hl_sched_try(struct hl_sched *s);
 /* Describes a schedule that waits in words. */
 void hl_sched_describe(const struct hl_sched *s, struct hl_wait_desc *t);
 
-/* Runs to the end, waiting with progress; returns s->err. Does nothing when building failed. */
+/* Runs to the end, waiting with progress; returns s->err. It does nothing when building failed. */
 int hl_sched_run(struct hl_sched *s);
 
 /* ---- Building. Errors are kept in s->err (HL_ERR_NO_MEM): builders need not look. ---- */
@@ -138,7 +138,8 @@ void hl_sched_send(struct hl_sched *s, int peer, struct hl_data data);
 void hl_sched_recv(struct hl_sched *s, int peer, struct hl_data data);
 void hl_sched_wait(struct hl_sched *s);
 
-/* The same, but no message goes for no data: both sides must know how much it is. */
+/* Append a send or a receive as hl_sched_send and hl_sched_recv do, but no message goes for no data: both
+ * sides must know how much it is. */
 HL_INLINE void hl_sched_send_some(struct hl_sched *s, int peer, struct hl_data data)
 {
     if (data.count * data.type->size > 0) {

@@ -40,7 +40,8 @@ HL_INLINE void hl_lane_leave(struct hl_lane *lane) HL_RELEASE(lane->lease) HL_NO
     }
 }
 
-/* The same where no chain was opened and no queue read: only the thread that waits for the lane is told. */
+/* Leaves the lease where no chain was opened and no queue read: only the thread that waits for the lane is
+ * told. */
 HL_INLINE void hl_lane_leave_quietly(struct hl_lane *lane) HL_RELEASE(lane->lease)
 {
     if (hl_lease_leave(&lane->lease)) {

@@ -25,9 +25,9 @@ struct hl_flow {
  * Only its owner calls it. */
 void hl_flow_check(struct hl_matcher *m, struct hl_inbox *ib) HL_COLD;
 /* Tells the chosen sources to keep payloads, and tells all throttled ones to go on when half of the memory is
- * free. Called while the thread owns no inbox. */
+ * free. The calling thread owns no inbox. */
 int hl_flow_run(struct hl_matcher *m) HL_COLD;
-/* Tells all throttled sources to go on; nobody is throttled afterwards. Called at the end. */
+/* Tells all throttled sources to go on; nobody is throttled afterwards. The end of the library calls it. */
 void hl_flow_end(struct hl_matcher *m);
 /* A peer over the network has told this rank to keep its payloads (on), or to go on. */
 void hl_flow_told(struct hl_matcher *m, uint32_t world, bool on);

@@ -123,7 +123,7 @@ int hl_net_post(struct hl_net *net, const struct hl_far_out *out);
 /* tail.c: tells peers the ends of streams that rest; called by the receive thread once a second. True: call
  * again soon. */
 bool hl_tail_look(void *net);
-/* Handles a valid message that is not the next one of its sender. Called by the port's owner. False: it is
+/* Handles a valid message that is not the next one of its sender. The port's owner calls it. False: it is
  * dropped. */
 bool hl_tail_take(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h, struct hl_work *w);
 /* makes a record for a rank that has asked; called in a poll that owns no port */
@@ -156,7 +156,7 @@ HL_INLINE void hl_port_flies(struct hl_port *port, const struct hl_port_buf *b)
 void hl_far_take(struct hl_matcher *m, const struct hl_far_head *h, struct hl_far_segments **segments,
                  struct hl_work *w);
 
-/* Takes a message whose turn it is, of `bytes` with its header. Called by the port's owner. */
+/* Takes a message whose turn it is, of `bytes` with its header. The port's owner calls it. */
 HL_INLINE void hl_port_take(struct hl_net *net, struct hl_port *port, const struct hl_far_head *h,
                             size_t bytes, struct hl_work *w)
 {

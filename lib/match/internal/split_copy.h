@@ -30,10 +30,10 @@ enum hl_fetched {
     HL_FETCHED_SOON /* the end that copies the last piece ends the receive */
 };
 
-/* Copies a message from one block to another, with the sender's help if it comes. Called outside all
- * inboxes. */
+/* Copies a message from one block to another, with the sender's help if it comes. The caller owns no
+ * inbox. */
 enum hl_fetched hl_split_fetch(struct hl_matcher *m, struct hl_peer *p, struct hl_req *r, char *to);
-/* On the sender: notes that it may help. Called by the owner of the message's inbox. */
+/* On the sender: notes that it may help. The owner of the message's inbox calls it. */
 void hl_split_offered(struct hl_matcher *m, const struct hl_ring_slot *slot);
 /* Copies one piece of a message. Returns whether there was anything to do. */
 int hl_split_help(struct hl_matcher *m);

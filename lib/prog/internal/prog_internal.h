@@ -39,8 +39,8 @@ void hl_prog_keeper_leave(enum hl_prog_role role, struct hl_prog_door *d);
 /* The keeper's sleep: for `ns`, or until a descriptor speaks; true when the time has passed. */
 bool hl_prog_keeper_sleep(uint64_t ns);
 
-/* Wakes the keeper. Called after the door's word was raised by a full read-modify-write. True: no other
- * thread sleeps. */
+/* Wakes the keeper. The caller has raised the door's word by a full read-modify-write. True: no other thread
+ * sleeps. */
 bool hl_prog_keeper_ring(void);
 
 /* In a forked child. */

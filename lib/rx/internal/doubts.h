@@ -6,8 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Says that a thread has waited for the rank for long. Does nothing for ranks of this node, dead ranks, and
- * where connections tell of the rank's host. Any thread. */
+/* Says that a thread has waited for the rank for long. It does nothing for ranks of this node, dead ranks,
+ * and where connections tell of the rank's host. Any thread. */
 void hl_rx_doubt(int rank);
 
 /* Asks ranks that are in doubt; `waiting`: some thread of this process still waits for long, for any rank. */

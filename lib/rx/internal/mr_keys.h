@@ -19,7 +19,7 @@ bool hl_mr_keys_add(struct hl_mr_keys *k, const struct hl_mr_found *reach);
 /* Removes one registration with this key, if there is one. */
 void hl_mr_keys_remove(struct hl_mr_keys *k, uint64_t key);
 
-/* The entry of this key, or NULL. Valid until the next change. */
+/* The entry of this key, or NULL. The answer is valid until the next change. */
 const struct hl_mr_found *hl_mr_keys_find(const struct hl_mr_keys *k, uint64_t key);
 
 #endif
