@@ -25,7 +25,8 @@ import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / 'foreign'))
+sys.path[:0] = [str(HERE.parent / 'foreign'), str(HERE.parent)]
+import drawn  # noqa: E402
 import pypi  # noqa: E402
 
 # The last of Intel's that has a libfabric inside.
@@ -60,7 +61,8 @@ a test compares its rows with the table of `lib/fab/providers.c`. The same binar
 ## Run on one machine
 
 Ranks that could share memory use the network for this (`HOTLANE_NEAR=0`). A package is one of PyPI that carries a libfabric;
-`smoke` are five programs, `quick` and `full` the tiers whose rows have run.
+`smoke` are five programs, `quick` and `full` the tiers whose rows have run, `25 of full` rows that the date draws. `tools/check --long`
+runs all of `full` over `tcp@mpich`, and nothing again over what every test runs with.
 """
 HARDWARE_WORDS = """Who has such a network can tell: `mpiexec -n 2 hotlane-info --prove` on two of its hosts (a minute) prints a report, which is what we
 would like to see; `HOTLANE_PROVIDER` names the provider where another one is taken. The command of the row runs the library's own tests
@@ -135,6 +137,16 @@ def rows(build, which):
             yield test['name'], command, test['env'], test['timeout']
 
 
+def choose(options):
+    """The rows to run, and how the page calls them."""
+    chosen = list(rows(options.build, options.rows))
+    if not options.drawn:
+        return chosen, options.rows
+    here = {row[0] for row in chosen}
+    more = [row for row in rows(options.build, 'full') if row[0] not in here]
+    return chosen + drawn.draw(more, options.drawn, lambda row: row[0]), f'{options.rows} and {options.drawn} of full'
+
+
 def run_row(row, fabric, build):
     """'passed', 'skipped' or how it failed, and its output."""
     _, command, env, seconds = row
@@ -151,9 +163,9 @@ def run_row(row, fabric, build):
 
 def run_fabric(fabric, options):
     """Runs the rows; returns how many failed. What came out is kept for the page."""
-    chosen = list(rows(options.build, options.rows))
+    chosen, called = choose(options)
     result = {'provider': fabric.provider, 'source': WHEELS.get(fabric.source, fabric.source), 'version': fabric.version,
-              'offer': fabric.offer(), 'rows': options.rows, 'passed': 0, 'skipped': {}, 'failed': {}}
+              'offer': fabric.offer(), 'rows': called, 'passed': 0, 'skipped': {}, 'failed': {}}
     begin = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for row, (how, text) in zip(chosen, pool.map(lambda row: run_row(row, fabric, options.build), chosen)):
@@ -228,6 +240,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--build', type=lambda path: Path(path).resolve(), default=Path('build').resolve())
     parser.add_argument('--rows', choices=['smoke', *TIERS], default='full', help='which of them: a few, or those of a tier (default: %(default)s)')
+    parser.add_argument('--drawn', type=int, default=0, metavar='N', help='so many more, drawn of those of full by the date (tests/drawn.py)')
     parser.add_argument('--jobs', type=int, default=min(2, os.cpu_count() or 1), help='rows at a time (default: %(default)s)')
     parser.add_argument('--page', action='store_true')
     parser.add_argument('--lint', type=Path, metavar='SOURCE_ROOT')
