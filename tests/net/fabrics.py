@@ -27,6 +27,7 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent / 'foreign'), str(HERE.parent)]
 import drawn  # noqa: E402
+import locked  # noqa: E402
 import pypi  # noqa: E402
 
 # The last of Intel's that has a libfabric inside.
@@ -72,7 +73,12 @@ TIERS = {'quick': ['quick'], 'full': ['quick', 'full'], 'long': ['quick', 'full'
 
 
 def fetch(source, build):
-    """The folder with libfabric.so.1 of a package, and one with its plug-ins; both are kept."""
+    """The folder with libfabric.so.1 of a package, and one with its plug-ins; both are kept, for all who come after."""
+    with locked.locked(build / 'fabrics'):
+        return fetch_alone(source, build)
+
+
+def fetch_alone(source, build):
     folder = build / 'fabrics' / WHEELS[source]
     if not (folder / 'complete').exists():
         shutil.rmtree(folder, ignore_errors=True)
