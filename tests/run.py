@@ -3,7 +3,7 @@
 
 quick   the release build and the tests of suite quick: the developer's loop
 (none)  what CI runs: release builds with gcc and clang, sanitizers, interleavings; suites quick and full
---long  the same builds, every test there is
+--long  the same builds, every test there is; of what is too much for a run (docs/FABRICS.md, docs/PROOFS.md) it draws some by the date
 --provider NAME  the release build, and the tests of several ranks that force the network over that provider (tests/net/fabrics.py)
 --resume  rows that passed in an earlier run over the same sources are counted and not run again; Ctrl-C stops a run
 --list  builds nothing: the configurations, and the suites that each tier runs
@@ -242,8 +242,8 @@ def test(name, tier, tally, earlier):
         os.remove(log_of(name))
     if not left:
         return
-    # The longest quick tests sleep for most of their time.
-    processes = min(2, os.cpu_count() or 1) + (tier == "quick")
+    # The longest quick tests sleep for most of their time, and so do many of the long ones.
+    processes = min(2, os.cpu_count() or 1) + (tier != "full")
     command = ["meson", "test", "-C", folder, "--no-rebuild", "--num-processes", str(processes)]
     # A test that hangs does so for ever; one that does not may be slow beside other work.
     command += ["--timeout-multiplier", "4" if name in ("asan", "tsan") else "2"]
@@ -284,7 +284,7 @@ def main():
     options = argparse.ArgumentParser(prog="tools/check", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     tiers = options.add_mutually_exclusive_group()
     tiers.add_argument("--quick", dest="tier", action="store_const", const="quick", help="the developer's loop, under 2 minutes after a build")
-    tiers.add_argument("--long", dest="tier", action="store_const", const="long", help="everything there is")
+    tiers.add_argument("--long", dest="tier", action="store_const", const="long", help="everything there is, some of it drawn by the date")
     options.add_argument("--only", default="", help="only these configurations: " + ", ".join(CONFIGURATIONS))
     options.add_argument("--provider", metavar="NAME", help="only the network's rows, over this provider (docs/FABRICS.md)")
     options.add_argument("--resume", action="store_true", help="leave out rows that passed earlier over the same sources")

@@ -20,6 +20,7 @@ import time
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..'))
 import drawn  # noqa: E402
+import locked  # noqa: E402
 
 FOLDERS = ('rma comm attr group info datatype errhan init io pt2pt part coll topo threads/pt2pt threads/comm threads/rma '
            'threads/init threads/coll').split()
@@ -72,8 +73,18 @@ def fetch(folder, package='mpich', holds='mpich-*/test/mpi'):
     return found[0]
 
 
-def source_of(given, work):
-    tree = pathlib.Path(given) if given else fetch(work)
+def fetch_once(kept):
+    """The same in a folder that several rows share: fetched by who comes first."""
+    with locked.locked(kept):
+        tree = pathlib.Path(kept) / 'mpich'
+        if not tree.exists():
+            with tempfile.TemporaryDirectory(dir=kept) as work:
+                os.rename(fetch(work).parents[1], tree)
+    return tree
+
+
+def source_of(given, work, kept=None):
+    tree = pathlib.Path(given or (fetch_once(kept) if kept else fetch(work)))
     for candidate in (tree, tree / 'test/mpi'):
         if (candidate / 'util/mtest.c').exists():
             return candidate.resolve()
@@ -254,14 +265,15 @@ def main():
     parser.add_argument('--drawn', type=int, help='so many programs, drawn by the date (tests/drawn.py)')
     parser.add_argument('--seconds', type=int, default=180, help='limit of one run')
     parser.add_argument('--ranks', type=int, default=10, help='rows with more ranks are left out')
-    parser.add_argument('--jobs', type=int, default=os.cpu_count())
+    parser.add_argument('--fetched', help='a folder for the fetched sources, kept: what is there is not fetched again')
+    parser.add_argument('--jobs', type=int, default=os.cpu_count() + 1)
     parser.add_argument('--keep', help='a folder for the executables, kept')
     opts = parser.parse_args()
     opts.mpicc, opts.mpiexec = os.path.abspath(opts.mpicc), os.path.abspath(opts.mpiexec)
     with tempfile.TemporaryDirectory() as temp:
         work = pathlib.Path(opts.keep or temp).resolve()
         work.mkdir(exist_ok=True)
-        source = source_of(opts.source, work)
+        source = source_of(opts.source, work, opts.fetched)
         write_config(work)
         builder = Builder(opts, source, work)
         builder.common()

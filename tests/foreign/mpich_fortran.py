@@ -22,6 +22,17 @@ import mpich
 FLAGS = '-g -O1 -w -fallow-argument-mismatch -fcray-pointer'
 
 
+def own_copy(source, top):
+    """Their tests for this run alone, as their rules may make files among the sources; the rest of the tree as links."""
+    if not top.exists():
+        top.mkdir()
+        for entry in source.parents[1].iterdir():
+            if entry.name != 'test':
+                (top / entry.name).symlink_to(entry)
+        shutil.copytree(source, top / 'test' / 'mpi', symlinks=True)
+    return top / 'test' / 'mpi'
+
+
 def configure(opts, source, build):
     """Makes `build` a build folder of their tests that calls our compilers."""
     tools = pathlib.Path(opts.tools)
@@ -91,11 +102,12 @@ def main():
                         help="MPICH's source tree, or its test/mpi; default: the environment's MPICH_SOURCE")
     parser.add_argument('--tools', required=True, help='the folder of mpicc, mpif77, mpifort and mpiexec')
     parser.add_argument('--suites', default='f77,f90,f08', help='default: %(default)s')
-    parser.add_argument('--ranks', default='2,4', help='more ranks than the list has; default: %(default)s')
+    parser.add_argument('--ranks', default='4', help='more ranks than the list has; default: %(default)s')
     parser.add_argument('--ways', default='near,net')
     parser.add_argument('--only', help='a regular expression of suite/folder/program')
     parser.add_argument('--seconds', type=int, default=180, help='limit of one run')
-    parser.add_argument('--jobs', type=int, default=os.cpu_count())
+    parser.add_argument('--fetched', help='a folder for the fetched sources, kept: what is there is not fetched again')
+    parser.add_argument('--jobs', type=int, default=os.cpu_count() + 1)
     parser.add_argument('--keep', help='a folder for the build, kept: what is there is not built again')
     opts = parser.parse_args()
     opts.tools = os.path.abspath(opts.tools)
@@ -105,7 +117,8 @@ def main():
     with tempfile.TemporaryDirectory() as temp:
         work = pathlib.Path(opts.keep or temp).resolve()
         work.mkdir(exist_ok=True)
-        source = mpich.source_of(opts.source, work)
+        source = mpich.source_of(opts.source, work, opts.fetched)
+        source = own_copy(source, work / 'source') if opts.fetched else source
         build = work / 'build'
         if not (build / 'config.status').exists():
             configure(opts, source, build)

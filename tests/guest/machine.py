@@ -3,9 +3,7 @@ machine's own files, which it can read.
 
 Neither root nor KVM is needed. Kernels are fetched by apt-get once per build folder and only unpacked.
 """
-import contextlib
 import ctypes.util
-import fcntl
 import glob
 import os
 import re
@@ -18,6 +16,9 @@ import tempfile
 import layouts
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.dirname(HERE))
+from locked import locked  # noqa: E402  pylint: disable=wrong-import-position
+
 ATTEMPTS, SILENT_S = 3, 60  # a kernel writes its first line within seconds
 QEMU, BUSYBOX = "qemu-system-x86_64", "/bin/busybox"
 
@@ -28,15 +29,6 @@ class Unavailable(Exception):
 
 class Broken(Exception):
     """A guest did not come to its end."""
-
-
-@contextlib.contextmanager
-def locked(folder):
-    """Alone in a folder among those who fetch there; made if it is not there."""
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "lock"), "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def unpack(packages, folder):

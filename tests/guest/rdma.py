@@ -10,7 +10,8 @@ from pathlib import Path
 from cases import Step
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "net"))
+sys.path[:0] = [str(HERE.parent / "net"), str(HERE.parent)]
+import drawn  # noqa: E402  pylint: disable=wrong-import-position
 import fabrics  # noqa: E402  pylint: disable=wrong-import-position
 
 # Few completion entries are what this device has; a heap of gigabytes would be memory that cannot be moved. Ranks of one machine
@@ -99,8 +100,9 @@ BOOTS = {
     "rdma-sweep": dict(what="soft RoCE, one device: the stencil, configured at random", prepare=ONE, seconds=3580),
     "rdma-gups": dict(what="soft RoCE, one device: random updates of OpenSHMEM", prepare=ONE, seconds=580),
 }
-PARTS = 6  # boots for the whole suites
-BOOTS |= {f"rdma-suite-{part}": dict(what=f"soft RoCE, one device: all programs of several ranks, part {part} of {PARTS}", prepare=ONE,
+PARTS = 2  # boots for the suites
+DRAWN = 20  # rows of the suites that are there by chance, other ones each day (tests/drawn.py)
+BOOTS |= {f"rdma-suite-{part}": dict(what=f"soft RoCE, one device: each program of several ranks, part {part} of {PARTS}", prepare=ONE,
                                      seconds=3580) for part in range(1, PARTS + 1)}
 SLOW = 10  # times, which an emulated machine takes longer
 RANKS = 4  # at most: a rank takes some megabytes of locked memory, and there are two CPUs
@@ -189,15 +191,27 @@ def cut(build):
     ]
 
 
+def ranks_of(row):
+    return int(row[1][row[1].index("-n") + 1])
+
+
+def chosen(build):
+    """Of Meson's rows that force the network: each program once, with the fewest ranks, all without chains, and some of the others."""
+    rows = [row for row in fabrics.rows(Path(build), "full") if ranks_of(row) <= RANKS]
+    first = {}
+    for row in sorted(rows, key=lambda row: (not row[0].endswith(", net"), ranks_of(row))):
+        first.setdefault(next(word for word in row[1][1:] if "/" in word), row)
+    names = {row[0] for row in first.values()} | {row[0] for row in rows if row[0].endswith(", direct")}
+    names |= {row[0] for row in drawn.draw([row for row in rows if row[0] not in names], DRAWN, lambda row: row[0])}
+    return [row for row in rows if row[0] in names]
+
+
 def suite(part, build):
-    """Every so-manyth of Meson's rows that force the network. The programs find the library by themselves;
-    files that they make are this machine's."""
+    """Every so-manyth of the chosen rows. The programs find the library by themselves; files that they make are this machine's."""
     found = []
-    for name, command, env, _ in list(fabrics.rows(Path(build), "full"))[part - 1::PARTS]:
+    for name, command, env, _ in chosen(build)[part - 1::PARTS]:
         there = [os.path.join(build, word) for word in command]
         words = [path if "/" in word and os.path.exists(path) else word for word, path in zip(command, there)]
-        if int(words[words.index("-n") + 1]) > RANKS:
-            continue
         if "--timeout" in words:
             at = words.index("--timeout") + 1
             words[at] = str(SLOW * int(words[at]))

@@ -4,6 +4,7 @@ the dead one's part is wanting; nobody waits for a living one for ever.
 
 usage: coll_after.py MPIEXEC PROGRAM
 """
+import concurrent.futures
 import itertools
 import os
 import random
@@ -11,14 +12,22 @@ import subprocess
 import sys
 
 OPERATIONS = ("barrier", "alltoall", "ialltoall", "idup", "allgather", "allreduce", "iallreduce", "scatter of sums", "reduce", "gather", "bcast")
-failed = 0
 random.seed(os.environ.get("TEST_SEED"))
-for operation, barriers, near in itertools.product(OPERATIONS, (0, 1, 5), ("1", "0")):
-    ranks = random.choice((3, 4))
-    command = [sys.argv[1], "--keep-going", "--timeout", "10", "-n", str(ranks), sys.argv[2], operation, str(barriers)]
+
+
+def run(operation, barriers, near, ranks):
+    """What is to be printed, and whether all survivors came to the end."""
+    command = [sys.argv[1], "--keep-going", "--timeout", "30", "-n", str(ranks), sys.argv[2], operation, str(barriers)]
     done = subprocess.run(command, text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           env={**os.environ, "HOTLANE_NEAR": near}).stdout
     good = done.count("over\n") == ranks - 1
-    print(f"{operation} after {barriers} barriers, {ranks} ranks, near {near}: {'over' if good else 'FAILED: ' + done}")
-    failed += not good
+    return f"{operation} after {barriers} barriers, {ranks} ranks, near {near}: {'over' if good else 'FAILED: ' + done}", good
+
+
+failed = 0
+with concurrent.futures.ThreadPoolExecutor(3) as pool:
+    for job in [pool.submit(run, *row, random.choice((3, 4))) for row in itertools.product(OPERATIONS, (0, 1, 5), ("1", "0"))]:
+        text, over = job.result()
+        print(text, flush=True)
+        failed += not over
 sys.exit(failed != 0)

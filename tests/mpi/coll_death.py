@@ -3,6 +3,7 @@
 
 usage: coll_death.py MPIEXEC PROGRAM
 """
+import concurrent.futures
 import os
 import random
 import re
@@ -25,15 +26,22 @@ def runs():
                 yield operation, 8, random.randrange(10000), 100, deaths, way
 
 
-failed = 0
-for operation, ranks, wait, comms, deaths, way in runs():
+def run(operation, ranks, wait, comms, deaths, way):
+    """What is to be printed, and whether all survivors were told."""
     command = [sys.argv[1], "--keep-going", "-n", str(ranks), sys.argv[2], operation, str(wait), str(comms), str(deaths)]
     try:
         done = subprocess.run(command, text=True, timeout=60, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env={**os.environ, **way}).stdout
     except subprocess.TimeoutExpired as late:
         done = f"no end: {late.stdout}"
     good = len(re.findall("^told: ", done, re.M)) == ranks - deaths
-    print(f"{operation}, {ranks} ranks, {deaths} die after {wait} us, {comms} communicators, {way}: {'told' if good else 'FAILED'}"
-          + ("" if good else f"\n{done}"))
-    failed += not good
+    return (f"{operation}, {ranks} ranks, {deaths} die after {wait} us, {comms} communicators, {way}: {'told' if good else 'FAILED'}"
+            + ("" if good else f"\n{done}")), good
+
+
+failed = 0
+with concurrent.futures.ThreadPoolExecutor(3) as pool:
+    for job in [pool.submit(run, *words) for words in runs()]:
+        text, told = job.result()
+        print(text, flush=True)
+        failed += not told
 sys.exit(failed != 0)

@@ -25,7 +25,9 @@ import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / 'foreign'), str(HERE.parents[1] / 'perf')]
+sys.path[:0] = [str(HERE.parent / 'foreign'), str(HERE.parents[1] / 'perf'), str(HERE.parent)]
+import drawn  # noqa: E402
+import locked  # noqa: E402
 import missed  # noqa: E402
 import pypi  # noqa: E402
 
@@ -62,7 +64,8 @@ a test compares its rows with the table of `lib/fab/providers.c`. Tests that are
 ## Run on one machine
 
 Ranks that could share memory use the network for this (`HOTLANE_NEAR=0`). A package is one of PyPI that carries a libfabric;
-`smoke` are five programs, `quick` and `full` the tiers whose rows have run.
+`smoke` are five programs, `quick` and `full` the tiers whose rows have run, `25 of full` rows that the date draws. `tools/check --long`
+runs all of `full` over `tcp@mpich`, and nothing again over what every test runs with.
 """
 HARDWARE_WORDS = """Who has such a network can tell: `mpiexec -n 2 hotlane-info --prove` on two of its hosts (a minute) prints a report, which is what we
 would like to see; `HOTLANE_PROVIDER` names the provider where another one is taken. The command of the row runs the library's own tests
@@ -72,7 +75,12 @@ TIERS = {'quick': ['quick'], 'full': ['quick', 'full'], 'long': ['quick', 'full'
 
 
 def fetch(source, build):
-    """The folder with libfabric.so.1 of a package, and one with its plug-ins; both are kept."""
+    """The folder with libfabric.so.1 of a package, and one with its plug-ins; both are kept, for all who come after."""
+    with locked.locked(build / 'fabrics'):
+        return fetch_alone(source, build)
+
+
+def fetch_alone(source, build):
     folder = build / 'fabrics' / WHEELS[source]
     if not (folder / 'complete').exists():
         shutil.rmtree(folder, ignore_errors=True)
@@ -137,6 +145,16 @@ def rows(build, which):
             yield test['name'], command, test['env'], test['timeout']
 
 
+def choose(options):
+    """The rows to run, and how the page calls them."""
+    chosen = list(rows(options.build, options.rows))
+    if not options.drawn:
+        return chosen, options.rows
+    here = {row[0] for row in chosen}
+    more = [row for row in rows(options.build, 'full') if row[0] not in here]
+    return chosen + drawn.draw(more, options.drawn, lambda row: row[0]), f'{options.rows} and {options.drawn} of full'
+
+
 def run_row(row, fabric, build):
     """'passed', 'skipped' or how it failed, and its output."""
     _, command, env, seconds = row
@@ -153,9 +171,9 @@ def run_row(row, fabric, build):
 
 def run_fabric(fabric, options):
     """Runs the rows; returns how many failed, and are not known to, or are listed and not there. What came out is kept for the page."""
-    chosen = list(rows(options.build, options.rows))
+    chosen, called = choose(options)
     result = {'provider': fabric.provider, 'source': WHEELS.get(fabric.source, fabric.source), 'version': fabric.version,
-              'offer': fabric.offer(), 'rows': options.rows, 'passed': 0, 'skipped': {}, 'failed': {}}
+              'offer': fabric.offer(), 'rows': called, 'passed': 0, 'skipped': {}, 'failed': {}}
     begin = time.monotonic()
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
         for row, (how, text) in zip(chosen, pool.map(lambda row: run_row(row, fabric, options.build), chosen)):
@@ -234,6 +252,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--build', type=lambda path: Path(path).resolve(), default=Path('build').resolve())
     parser.add_argument('--rows', choices=['smoke', *TIERS], default='full', help='which of them: a few, or those of a tier (default: %(default)s)')
+    parser.add_argument('--drawn', type=int, default=0, metavar='N', help='so many more, drawn of those of full by the date (tests/drawn.py)')
     parser.add_argument('--jobs', type=int, default=min(2, os.cpu_count() or 1), help='rows at a time (default: %(default)s)')
     parser.add_argument('--page', action='store_true')
     parser.add_argument('--lint', type=Path, metavar='SOURCE_ROOT')
