@@ -161,7 +161,7 @@ class Program:
             self.launcher = [os.path.join(os.path.abspath(build), "tools", "mpiexec")]
             for file in [self.program] + self.launcher:
                 if not os.access(file, os.X_OK):
-                    raise Unavailable(f"{file} is not there: build Hotlane first, or name its build folder by --build")
+                    raise Unavailable(f"{file} is not there: build Hotlane with its benchmarks (-Dperf=enabled), or name its build folder by --build")
         else:
             self._compile(name, sources, flags)
 

@@ -91,7 +91,7 @@ def providers():
         fabrics.rows = lambda build, which: ((name, [], {}, 1) for name in "pfsl" if name != "l" or which == "long")
         fabrics.run_row = lambda row, fabric, build: (results[row[0]], "")
         fabric = argparse.Namespace(name="tcp@here", provider="tcp", source="here", version="9", offer=lambda: [])
-        options = argparse.Namespace(build=pathlib.Path(folder), rows="full", jobs=1)
+        options = argparse.Namespace(drawn=0, build=pathlib.Path(folder), rows="full", jobs=1)
         for listed, failed, words in (("f", 0, "f: failed, as known: slow"), ("", 1, "f: failed, and not listed"), ("fp", 0, "p: passes here; listed as failed"),
                                       ("fsl", 0, "1 known, 0 new"), ("fx", 1, "x: listed as failed, but nothing")):
             (fabrics.HERE / "fabrics.expect").write_text("udp@here | y | slow\n" + "".join(f"tcp@here | {name} | slow\n" for name in listed))
