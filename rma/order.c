@@ -31,14 +31,16 @@ void hl_win_mark_acc(struct hl_win *w, int target)
         uint32_t holder = (uint32_t)(old >> 32);
         bool alone = !w->detour && (holder == 0 || holder == my_number());
         now = (uint64_t)(alone ? my_number() : SEVERAL) << 32 | (uint32_t)(old + 1);
-        /* full: no thread's mark is lost; nothing else is ordered by it. */
+        /* full: no thread's mark is lost; pairs with the acquire in hl_win_await_acc. */
     } while (!hl_a64_cas_full(hl_win_acc_word(w, target), &old, now));
     hl_a8_store_relaxed(&w->mixes, 1); /* relaxed: only this thread's own accumulates matter */
 }
 
 void hl_win_await_acc(struct hl_win *w, int target)
 {
-    uint64_t seen = hl_a64_load_relaxed(hl_win_acc_word(w, target)); /* relaxed: only its own marks matter */
+    /* acquire: the flush waits for what others have marked, too; pairs with the full exchange in
+     * hl_win_mark_acc, which comes behind the issue. */
+    uint64_t seen = hl_a64_load_acquire(hl_win_acc_word(w, target));
     uint32_t holder = (uint32_t)(seen >> 32);
     if (holder == 0 || (holder != SEVERAL && holder != my_number())) {
         return;

@@ -14,6 +14,7 @@
 #include "ctx.h"
 #include "entry.h"
 #include "err.h"
+#include "hang.h"
 #include "heap.h"
 #include "lock.h"
 #include "log.h"
@@ -265,7 +266,7 @@ static uint64_t take_agreed_piece(int id, size_t align, size_t size, const char 
     return known && is_alignment(align, func) ? take_heap_piece(part, align, size, func) : NOTHING;
 }
 
-static void *take_and_meet(int id, size_t align, size_t size, bool zero, const char *func)
+HL_HANG_SHMEM static void *take_and_meet(int id, size_t align, size_t size, bool zero, const char *func)
 {
     hl_shmem_need_open(func);
     if (size == 0) {
@@ -351,7 +352,7 @@ static uint64_t resize_block(int part, uint64_t old, size_t len, size_t size, co
     return off;
 }
 
-static void *realloc_block(void *ptr, size_t size, const char *func)
+HL_HANG_SHMEM static void *realloc_block(void *ptr, size_t size, const char *func)
 {
     int part;
     size_t len;

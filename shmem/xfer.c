@@ -113,7 +113,7 @@ HL_INLINE bool is_far(const struct hl_shmem_call *c, const void *sym, void *mine
     return false;
 }
 
-HL_HANG_SHMEM void hl_shmem_move(const struct hl_shmem_call *c, void *sym, void *mine, size_t len)
+void hl_shmem_move(const struct hl_shmem_call *c, void *sym, void *mine, size_t len)
 {
     struct hl_sym_addr s;
     if (is_far(c, sym, mine, len, &s)) {
@@ -126,19 +126,18 @@ HL_HANG_SHMEM void hl_shmem_move(const struct hl_shmem_call *c, void *sym, void 
 }
 
 /* Does a part that is the whole call, and returns when the user may touch its buffer again. */
-HL_HANG_SHMEM static HL_NOINLINE void move_now(const struct hl_shmem_call *c, void *sym, void *mine,
-                                               size_t len)
+HL_HANG_SHMEM static HL_NOINLINE void move_now(const struct hl_shmem_call *c, void *sym, void *mine, size_t n)
 {
     struct hl_sym_addr s;
     struct hl_req r;
-    if (!is_far(c, sym, mine, len, &s)) {
+    if (!is_far(c, sym, mine, n, &s)) {
         return;
     }
-    if (c->dir == HL_SHMEM_PUT && joins_chain(c->ctx, &s, mine, len)) {
+    if (c->dir == HL_SHMEM_PUT && joins_chain(c->ctx, &s, mine, n)) {
         return;
     }
-    struct hl_xfer x = hl_shmem_far(&s, mine, len, c->pe);
-    bool copied = c->dir == HL_SHMEM_PUT && hl_lane_chains(len);
+    struct hl_xfer x = hl_shmem_far(&s, mine, n, c->pe);
+    bool copied = c->dir == HL_SHMEM_PUT && hl_lane_chains(n);
     if (!copied) {
         hl_req_init_rma(&r, c->pe);
         x.req = &r;
@@ -164,8 +163,7 @@ HL_INLINE bool is_done_near(enum hl_shmem_dir dir, const void *sym, void *mine, 
     return true;
 }
 
-HL_HANG_SHMEM void hl_shmem_put(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
-                                const char *func)
+void hl_shmem_put(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe, const char *func)
 {
     void *mine = (void *)(uintptr_t)src;
     if (HL_UNLIKELY(!is_done_near(HL_SHMEM_PUT, dest, mine, len, pe))) {
@@ -173,8 +171,8 @@ HL_HANG_SHMEM void hl_shmem_put(const struct hl_ctx *ctx, void *dest, const void
     }
 }
 
-HL_HANG_SHMEM void hl_shmem_put_nbi(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
-                                    const char *func)
+void hl_shmem_put_nbi(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
+                      const char *func)
 {
     void *mine = (void *)(uintptr_t)src;
     if (HL_UNLIKELY(!is_done_near(HL_SHMEM_PUT, dest, mine, len, pe))) {
@@ -182,8 +180,7 @@ HL_HANG_SHMEM void hl_shmem_put_nbi(const struct hl_ctx *ctx, void *dest, const 
     }
 }
 
-HL_HANG_SHMEM void hl_shmem_get(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
-                                const char *func)
+void hl_shmem_get(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe, const char *func)
 {
     void *theirs = (void *)(uintptr_t)src;
     if (HL_UNLIKELY(!is_done_near(HL_SHMEM_GET, theirs, dest, len, pe))) {
@@ -191,8 +188,8 @@ HL_HANG_SHMEM void hl_shmem_get(const struct hl_ctx *ctx, void *dest, const void
     }
 }
 
-HL_HANG_SHMEM void hl_shmem_get_nbi(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
-                                    const char *func)
+void hl_shmem_get_nbi(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
+                      const char *func)
 {
     void *theirs = (void *)(uintptr_t)src;
     if (HL_UNLIKELY(!is_done_near(HL_SHMEM_GET, theirs, dest, len, pe))) {
@@ -200,7 +197,7 @@ HL_HANG_SHMEM void hl_shmem_get_nbi(const struct hl_ctx *ctx, void *dest, const 
     }
 }
 
-HL_HANG_SHMEM void hl_shmem_get_own(void *dest, const void *src, size_t len, int pe, const char *func)
+void hl_shmem_get_own(void *dest, const void *src, size_t len, int pe, const char *func)
 {
     struct hl_sym_addr s = hl_sym_own(src, pe);
     if (hl_sym_addr_is_mapped(&s)) {
@@ -226,8 +223,8 @@ HL_HANG_SHMEM static void issue_word(const struct hl_shmem_call *c, void *dest, 
     }
 }
 
-HL_HANG_SHMEM void hl_shmem_put_word(const struct hl_ctx *ctx, void *dest, uint64_t bits, size_t len, int pe,
-                                     const char *func)
+void hl_shmem_put_word(const struct hl_ctx *ctx, void *dest, uint64_t bits, size_t len, int pe,
+                       const char *func)
 {
     struct hl_sym_addr s;
     struct hl_shmem_call c = {ctx, func, HL_SHMEM_PUT, pe, NULL};

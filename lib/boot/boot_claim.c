@@ -24,8 +24,8 @@ static socklen_t name_of(const char *launcher, struct sockaddr_un *a)
     return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
-/* The living process of this user that holds the name; 0: none. Another user's claim does not count, nor does
- * that of a dead process whose forked child has kept the socket. */
+/* The other living process of this user that holds the name; 0: none. Another user's claim does not count,
+ * nor does one whose socket a forked child has kept: that of a dead process, or of this one. */
 static pid_t claim_holder(const struct sockaddr_un *a, socklen_t len)
 {
     struct ucred who;
@@ -44,7 +44,8 @@ static pid_t claim_holder(const struct sockaddr_un *a, socklen_t len)
     if (fd >= 0) {
         close(fd);
     }
-    return known && who.uid == geteuid() && who.pid > 0 && kill(who.pid, 0) == 0 ? who.pid : 0;
+    bool other = known && who.uid == geteuid() && who.pid > 0 && who.pid != getpid();
+    return other && kill(who.pid, 0) == 0 ? who.pid : 0;
 }
 
 int hl_boot_claim(const char *launcher, struct hl_boot_job *job, int *claim)

@@ -21,7 +21,7 @@ static int meet_leader(const struct hl_coll_meet *meet, struct hl_data out, stru
     if (s == NULL) {
         return hl_coll_unable(meet->peer, HL_ERR_NO_MEM);
     }
-    hl_sched_init_tagged(s, &hl_coll_net_match, meet->peer, HL_PLANE_TAGGED, meet->tag);
+    hl_sched_init_tagged(s, &hl_coll_net_match, meet->peer, HL_PLANE_MEET, meet->tag);
     hl_sched_recv(s, meet->leader, in);
     hl_sched_send(s, meet->leader, out);
     return hl_coll_exchange(s);

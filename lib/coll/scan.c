@@ -90,6 +90,18 @@ static void swap_blocks(struct hl_sched *s, const struct hl_coll_call *c, const 
 
 #define DIRECT_GROUP 8 /* blocks in memory at once, for commuting operations */
 
+/* Rooms for `n` operands of `count` elements each; NULL: no memory. Each is a room of its own: behind the last
+ * element of one there may be bytes of its first (columns of a matrix). */
+static void **make_rooms(struct hl_sched *s, int n, int64_t count, struct hl_type *type)
+{
+    void **rooms = hl_sched_bytes(s, (size_t)n * sizeof *rooms);
+
+    for (int i = 0; i < n && s->err == 0; i++) {
+        rooms[i] = hl_sched_room(s, count, type);
+    }
+    return s->err == 0 ? rooms : NULL;
+}
+
 /* For commuting operations: blocks are combined with mine in groups, in the order of the ring. */
 static void direct_commuting(struct hl_sched *s, const struct hl_coll_call *c, const int64_t *first)
 {
@@ -98,18 +110,21 @@ static void direct_commuting(struct hl_sched *s, const struct hl_coll_call *c, c
     struct hl_data mine = hl_data_slice(hl_coll_operand(c), first[rank], count, c->recv.type);
     bool in_place = hl_coll_in_place(&c->send);
     void *sum = in_place ? hl_sched_room(s, count, mine.type) : c->recv.buf;
-    void *in = hl_sched_room(s, count * DIRECT_GROUP, mine.type);
+    void **in = make_rooms(s, size <= DIRECT_GROUP ? size - 1 : DIRECT_GROUP, count, mine.type);
 
+    if (in == NULL) {
+        return;
+    }
     hl_sched_copy(s, hl_data(sum, count, mine.type), mine);
     for (int i = 1; i < size; i += DIRECT_GROUP) {
         int n = size - i < DIRECT_GROUP ? size - i : DIRECT_GROUP;
         for (int k = 0; k < n; k++) {
             swap_blocks(s, c, first, hl_rank_behind(rank, size - i - k, size),
-                        hl_rank_behind(rank, i + k, size), hl_data_slice(in, k * count, count, mine.type));
+                        hl_rank_behind(rank, i + k, size), hl_data(in[k], count, mine.type));
         }
         hl_sched_wait(s);
         for (int k = 0; k < n && count > 0; k++) {
-            hl_sched_combine_into(s, sum, hl_data_slice(in, k * count, count, mine.type).buf, count);
+            hl_sched_combine_into(s, sum, in[k], count);
         }
     }
     hl_sched_copy(s, hl_data(c->recv.buf, count, mine.type), hl_data(sum, count, mine.type));
@@ -121,19 +136,21 @@ static void direct_ordered(struct hl_sched *s, const struct hl_coll_call *c, con
     int size = s->comm->size, rank = s->comm->rank;
     int64_t count = first[rank + 1] - first[rank];
     struct hl_type *type = c->recv.type;
-    void *in = hl_sched_room(s, count * size, type);
+    void **in = make_rooms(s, size, count, type);
 
-    hl_sched_copy(s, hl_data_slice(in, rank * count, count, type),
+    if (in == NULL) {
+        return;
+    }
+    hl_sched_copy(s, hl_data(in[rank], count, type),
                   hl_data_slice(hl_coll_operand(c), first[rank], count, type));
     for (int i = 1; i < size; i++) {
         int from = hl_rank_behind(rank, size - i, size);
-        swap_blocks(s, c, first, from, hl_rank_behind(rank, i, size),
-                    hl_data_slice(in, from * count, count, type));
+        swap_blocks(s, c, first, from, hl_rank_behind(rank, i, size), hl_data(in[from], count, type));
     }
     hl_sched_wait(s);
-    struct hl_operand o = {.mine = in};
+    struct hl_operand o = {.mine = in[0]};
     for (int i = 1; i < size && count > 0; i++) {
-        o.other = hl_data_slice(in, i * count, count, type).buf;
+        o.other = in[i];
         hl_sched_combine(s, &o, count, true);
     }
     hl_sched_copy(s, hl_data(c->recv.buf, count, type), hl_data(o.mine, count, type));

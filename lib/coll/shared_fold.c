@@ -11,7 +11,9 @@ void hl_fold_open(struct hl_fold *f, struct hl_shared_call *x, int64_t count, vo
 {
     struct hl_type *t = x->c->recv.type;
     int64_t last = (count - 1) * hl_type_extent(t);
-    int64_t low = t->true_lb + (last < 0 ? last : 0), high = t->true_ub + (last > 0 ? last : 0);
+    /* Rounded down, so that an element is aligned as it is in an array, whatever byte its data begin at. */
+    int64_t low = (t->true_lb + (last < 0 ? last : 0)) & ~(int64_t)63;
+    int64_t high = t->true_ub + (last > 0 ? last : 0);
     size_t span = hl_round_up((size_t)(high - low), 64);
 
     *f = (struct hl_fold){.s = x->s, .r = &x->reducer, .type = t, .count = count, .empty = true, .acc = to};

@@ -30,6 +30,7 @@ enum hl_plane {
     HL_PLANE_TAGGED = 4, /* creation by some members only, with the user's tags */
     HL_PLANE_AGAIN = 5,  /* persistent collectives, whose tags stay in use */
     HL_PLANE_MAIL = 6,   /* messages of the alltoall family where mailboxes are used */
+    HL_PLANE_MEET = 7,   /* MPI_Intercomm_create between its leaders, with the user's tags */
 };
 
 /* Data that a module above attaches to a communicator, first in a structure of its own. `drop` is called when

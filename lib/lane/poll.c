@@ -113,8 +113,8 @@ int hl_lane_progress(struct hl_lane *lane)
     return moved;
 }
 
-/* `own`: this lane may have chains that the caller opened and waits for now; they are sent first. */
-static int poll_open(uint32_t index, bool own)
+/* The lane may have chains that the caller opened and waits for now; they are sent first. */
+static int poll_open(uint32_t index)
 {
     struct hl_lane *lane = hl_pool.lanes[index];
     /* relaxed: a guess whether anything is in flight. */
@@ -122,7 +122,7 @@ static int poll_open(uint32_t index, bool own)
         !hl_lease_try_any(&lane->lease)) {
         return 0;
     }
-    if (own && lane->open != NULL) {
+    if (lane->open != NULL) {
         hl_chain_send_mine(lane);
     }
     int moved = hl_lane_progress(lane);
@@ -130,7 +130,8 @@ static int poll_open(uint32_t index, bool own)
     return moved;
 }
 
-/* Polls the caller's own lane, and the others in turn: so waiting threads do not all try the same leases. */
+/* Polls the caller's own lane, and the others in turn, where its ordered operations are: so waiting threads do
+ * not all try the same leases. */
 int hl_lane_poll(void *unused)
 {
     static HL_THREAD_LOCAL uint32_t turn;
@@ -141,10 +142,6 @@ int hl_lane_poll(void *unused)
     }
     uint32_t own = hl_lane_preferred < count ? hl_lane_preferred : 0;
     uint32_t other = ++turn % count;
-    int moved = poll_open(own, true);
-    if (other == own) {
-        return moved;
-    }
-    /* relaxed: a guess whether that lane has an owner, perhaps the caller. */
-    return moved + poll_open(other, (hl_a64_load_relaxed(&hl_pool.owned) >> other & 1) != 0);
+    int moved = poll_open(own);
+    return other == own ? moved : moved + poll_open(other);
 }

@@ -132,7 +132,9 @@ HL_INLINE bool hl_near_acc_word(enum hl_op_kind op, size_t bytes, void *target, 
     if (HL_UNLIKELY(((uintptr_t)target & (bytes - 1)) != 0)) {
         return false;
     }
-    memcpy(&v, origin, bytes);
+    if (HL_LIKELY(op != HL_OP_NO_OP)) { /* which ignores its origin */
+        memcpy(&v, origin, bytes);
+    }
     if (HL_LIKELY(op == HL_OP_SUM)) {
         /* relaxed or the weakest there is: an accumulate orders nothing; the flush's fence does. */
         v = bytes == 8 ? hl_a64_add_relaxed(target, v) : hl_a32_add_relaxed(target, (uint32_t)v);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "ctx.h"
+#include "hang.h"
 #include "short.h"
 #include "sym.h"
 
@@ -22,21 +23,21 @@ HL_INLINE struct hl_lane *hl_shmem_lane(const struct hl_ctx *ctx)
 /* hl_shmem_put puts `len` bytes, which are stored at the PE after hl_shmem_quiet of the context; `src` may
  * change on return. hl_shmem_put_nbi returns at once; unless the data are small, `src` may be read until that
  * quiet. */
-void hl_shmem_put(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
-                  const char *func);
-void hl_shmem_put_nbi(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
-                      const char *func);
+HL_HANG_SHMEM void hl_shmem_put(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
+                                const char *func);
+HL_HANG_SHMEM void hl_shmem_put_nbi(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
+                                    const char *func);
 
 /* hl_shmem_get gets `len` bytes, which are in `dest` on return; of hl_shmem_get_nbi after hl_shmem_quiet. */
-void hl_shmem_get(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
-                  const char *func);
-void hl_shmem_get_nbi(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
-                      const char *func);
+HL_HANG_SHMEM void hl_shmem_get(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
+                                const char *func);
+HL_HANG_SHMEM void hl_shmem_get_nbi(const struct hl_ctx *ctx, void *dest, const void *src, size_t len, int pe,
+                                    const char *func);
 
 /* A put of `len` bytes, at most 8, for which hl_sym_near returned NULL; `bits` holds them in their order in
  * memory. */
-void hl_shmem_put_word(const struct hl_ctx *ctx, void *dest, uint64_t bits, size_t len, int pe,
-                       const char *func);
+HL_HANG_SHMEM void hl_shmem_put_word(const struct hl_ctx *ctx, void *dest, uint64_t bits, size_t len, int pe,
+                                     const char *func);
 
 /* ---- transfers in several parts ---- */
 
@@ -52,7 +53,7 @@ struct hl_shmem_call {
 };
 
 /* Starts a transfer of one part between `mine` and the symmetric object `sym`. */
-void hl_shmem_move(const struct hl_shmem_call *call, void *sym, void *mine, size_t len);
+HL_HANG_SHMEM void hl_shmem_move(const struct hl_shmem_call *call, void *sym, void *mine, size_t len);
 
 /* ---- for other kinds of operations ---- */
 
@@ -75,7 +76,7 @@ struct hl_shmem_flag {
 void hl_shmem_send_flag(const struct hl_shmem_flag *f);
 
 /* Gets `len` bytes of the library's own part at a PE; they are in `dest` after hl_shmem_quiet. */
-void hl_shmem_get_own(void *dest, const void *src, size_t len, int pe, const char *func);
+HL_HANG_SHMEM void hl_shmem_get_own(void *dest, const void *src, size_t len, int pe, const char *func);
 
 /* Takes the error that operations on `pe` have left since the last call: 0 or an HL_ERR_*. */
 int hl_shmem_take_error(int pe);

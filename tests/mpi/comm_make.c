@@ -2,7 +2,7 @@
  * usage: comm_make THREADS ROUNDS */
 #include "mpi_test.h"
 
-static int rounds;
+static int rounds, threads;
 static int key;
 static MPI_Comm parents[64];
 
@@ -214,12 +214,33 @@ static void in_background(int thread, int round)
     }
 }
 
+/* Its tag is the one of another thread's MPI_Comm_create_group between the same ranks: the standard keeps apart only the tags of those. */
+static void meet_one(int thread)
+{
+    MPI_Comm made;
+    int partner = me ^ 1, there;
+
+    if (partner < size) {
+        int tag = (thread + 1) % threads;
+        CHECK_EQ(MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, partner, tag, &made), MPI_SUCCESS);
+        MPI_Comm_remote_size(made, &there);
+        CHECK_EQ(there, 1);
+        MPI_Comm_free(&made);
+    }
+}
+
 static void *storm(void *arg)
 {
     int thread = (int)(intptr_t)arg;
 
     for (int i = 0; i < rounds; i++) {
-        create_groups(thread, i);
+        if (thread % 2 == 0) {
+            create_groups(thread, i);
+            meet_one(thread);
+        } else {
+            meet_one(thread);
+            create_groups(thread, i);
+        }
         without_parent(thread, i);
         in_background(thread, i);
     }
@@ -228,8 +249,7 @@ static void *storm(void *arg)
 
 int main(int argc, char **argv)
 {
-    int threads = argc > 1 ? atoi(argv[1]) : 2;
-
+    threads = argc > 1 ? atoi(argv[1]) : 2;
     rounds = argc > 2 ? atoi(argv[2]) : 5;
     test_start(1);
     overlapping();

@@ -169,6 +169,11 @@ def run_row(row, fabric, build):
     return {0: 'passed', 77: 'skipped'}.get(out.returncode, f'exit code {out.returncode}'), text
 
 
+def called_as(name, how):
+    """What the list of known failures may call a row: those are rows that run past their time, nothing that is wrong."""
+    return name if how in (None, 'hangs', 'exit code 124') else f'{name}: {how}'
+
+
 def run_fabric(fabric, options):
     """Runs the rows; returns how many failed, and are not known to, or are listed and not there. What came out is kept for the page."""
     chosen, called = choose(options)
@@ -191,7 +196,7 @@ def run_fabric(fabric, options):
         (folder / (fabric.name + '.json')).write_text(json.dumps(result, indent=1))
     bad = result['failed']
     known, new, stale = missed.judge(missed.read(HERE / 'fabrics.expect', fabric.name),
-                                     [(name, name not in bad) for name, *_ in chosen if name not in result['skipped']],
+                                     [(called_as(name, bad.get(name)), name not in bad) for name, *_ in chosen if name not in result['skipped']],
                                      [row[0] for row in rows(options.build, 'long')], 'failed', 'passes')
     print(f'{fabric.provider} of libfabric {fabric.version} ({result["source"]}): {result["passed"]} passed, '
           f'{len(bad)} failed: {known} known, {new} new; {len(result["skipped"])} skipped, {time.monotonic() - begin:.0f} s', flush=True)

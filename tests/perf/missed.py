@@ -85,7 +85,7 @@ def race():
 
 def providers():
     """The rules, by rows that pass (p), fail (f) and skip (s) over a provider."""
-    results = {"p": "passed", "f": "exit code 1", "s": "skipped"}
+    results = {"p": "passed", "f": "hangs", "s": "skipped", "c": "exit code 1"}
     with tempfile.TemporaryDirectory() as folder:
         fabrics.HERE = pathlib.Path(folder)
         fabrics.rows = lambda build, which: ((name, [], {}, 1) for name in "pfsl" if name != "l" or which == "long")

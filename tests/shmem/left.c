@@ -74,12 +74,23 @@ static void barrier(void)
     shmem_barrier_all();
 }
 
+static void alloc(void)
+{
+    sym = shmem_malloc(64);
+}
+
+static void grow(void)
+{
+    sym = shmem_realloc(sym, 2 * MUCH);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
 } scenes[] = {{"quiet", quiet},       {"ctx_quiet", ctx_quiet},   {"pe_quiet", pe_quiet}, {"put", put},
               {"get", get},           {"getmem", getmem},         {"iput", iput},         {"fetch", fetch},
-              {"set_lock", set_lock}, {"wait_until", wait_until}, {"barrier", barrier}};
+              {"set_lock", set_lock}, {"wait_until", wait_until}, {"barrier", barrier},   {"malloc", alloc},
+              {"realloc", grow}};
 
 static void *call(void *scene)
 {

@@ -30,6 +30,31 @@ START_TEST(a_put_arrives_without_further_calls)
 }
 END_TEST
 
+/* Ordered operations have a lane by their key: a wait of their thread sends them there, without ticks. */
+START_TEST(a_wait_sends_the_chains_of_its_thread_on_other_lanes)
+{
+    chain = UINT64_MAX;
+    start(4);
+    static uint64_t one = 1, sum;
+    hl_a32 error = {0};
+    for (uint64_t key = 0; key < 16; key++) {
+        struct hl_lane_atomic a = {.x = transfer(2, &sum, &one, &error),
+                                   .op = HL_OP_SUM,
+                                   .basic = HL_BASIC_U64,
+                                   .n = 1,
+                                   .ordered = true,
+                                   .order_key = key};
+        ck_assert_int_eq(hl_lane_atomic(&a), 0);
+        for (int pass = 0; pass < 100 && sum <= key; pass++) {
+            (void)hl_lane_poll(NULL);
+        }
+        ck_assert_uint_eq(sum, key + 1);
+    }
+    hl_lane_flush(2, HL_REMOTE);
+    stop();
+}
+END_TEST
+
 START_TEST(puts_are_over_for_their_origin_with_the_copy)
 {
     start(1);
@@ -277,6 +302,7 @@ static void add_chains(TCase *t)
 {
     tcase_add_loop_test(t, long_transfers_go_in_pieces, 0, 2);
     tcase_add_test(t, a_put_arrives_without_further_calls);
+    tcase_add_test(t, a_wait_sends_the_chains_of_its_thread_on_other_lanes);
     tcase_add_test(t, puts_are_over_for_their_origin_with_the_copy);
     tcase_add_test(t, a_local_flush_waits_for_every_get);
     tcase_add_test(t, a_local_flush_waits_for_what_came_behind_an_older_chain);

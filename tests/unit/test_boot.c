@@ -348,6 +348,28 @@ START_TEST(a_second_program_of_a_rank_is_refused_while_the_first_lives)
 }
 END_TEST
 
+/* The child has the parent's socket, by which the next program of this rank asks whether the first one lives. */
+START_TEST(a_forked_child_keeps_no_rank_from_starting_again)
+{
+    static const char later[] = "cmd=finalize_ack rc=0\ncmd=response_to_init rc=0\n";
+    char env[3][32];
+    struct hl_boot_job job;
+    const struct hl_boot_method *m;
+    int end = canned_launcher(env, hello);
+    ck_assert_int_eq(hl_boot_choose("auto", fake_env, &m, &job), 0);
+    pid_t child = fork();
+    if (!child) {
+        pause();
+        _exit(0);
+    }
+    ck_assert_int_eq(write(end, later, sizeof later - 1), (ssize_t)sizeof later - 1);
+    ck_assert_int_eq(m->fini(), 0);
+    ck_assert_int_eq(m->again(), 0);
+    ck_assert_int_eq(kill(child, SIGKILL), 0);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+END_TEST
+
 START_TEST(a_socket_that_answers_nonsense_is_no_launcher)
 {
     static const char *const answers[] = {"HTTP/1.0 400 Bad Request\n", "cmd=response_to_init rc=-1\n",
@@ -541,6 +563,7 @@ static Suite *make_suite(void)
     tcase_add_test(tc, a_handshake_learns_all_and_hides_the_launcher);
     tcase_add_test(tc, a_launcher_that_hung_up_serves_one_program);
     tcase_add_test(tc, a_second_program_of_a_rank_is_refused_while_the_first_lives);
+    tcase_add_test(tc, a_forked_child_keeps_no_rank_from_starting_again);
     tcase_add_loop_test(tc, a_socket_that_answers_nonsense_is_no_launcher, 0, 3);
     tcase_add_test(tc, notices_come_between_answers_and_a_hang_up_is_seen);
     tcase_add_test(tc, a_singleton_opens_no_descriptor_and_works_like_a_job);
