@@ -90,8 +90,8 @@ static void swap_blocks(struct hl_sched *s, const struct hl_coll_call *c, const 
 
 #define DIRECT_GROUP 8 /* blocks in memory at once, for commuting operations */
 
-/* Rooms for `n` operands of `count` elements each; NULL: no memory. Each is a room of its own: behind the last
- * element of one there may be bytes of its first (columns of a matrix). */
+/* Rooms for `n` operands of `count` elements each; NULL: no memory. Each is a room of its own: behind the
+ * last element of one there may be bytes of its first (columns of a matrix). */
 static void **make_rooms(struct hl_sched *s, int n, int64_t count, struct hl_type *type)
 {
     void **rooms = hl_sched_bytes(s, (size_t)n * sizeof *rooms);

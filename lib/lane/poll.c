@@ -130,8 +130,8 @@ static int poll_open(uint32_t index)
     return moved;
 }
 
-/* Polls the caller's own lane, and the others in turn, where its ordered operations are: so waiting threads do
- * not all try the same leases. */
+/* Polls the caller's own lane, and the others in turn, where its ordered operations are: so waiting threads
+ * do not all try the same leases. */
 int hl_lane_poll(void *unused)
 {
     static HL_THREAD_LOCAL uint32_t turn;
