@@ -1,7 +1,8 @@
 /* Threads that are still in calls when the library ends. The standards forbid that (MPI 4.1, 11.6.2), since
  * nothing would ever end their waits. So the thread that ends the library asks first, and threads that wait
  * tell their calls when they are about to sleep. One that has begun to wait only after that finds the end out
- * itself, and nothing that it may look at is closed before it has done so. */
+ * itself, and nothing that its wait may look at is closed before it has done so. (Its call's first
+ * instructions are not covered: no call says that it has begun.) */
 #include "prog_internal.h"
 
 #include "hang.h"
