@@ -32,7 +32,7 @@ for near in "1", "0":
     for scene, words in SCENES.items():
         for ranks in (2,) if scene in ("barrier", "lock", "gone") else (1, 2):
             env = {**clean_env.environment(), "HOTLANE_CONF": "", "HOTLANE_NEAR": near}
-            for _ in range(3 if scene == "gone" else 3 if scene == "new" else 1):
+            for _ in range(3 if scene in ("gone", "new") else 1):
                 done = subprocess.run([mpiexec, "--oversubscribe", "--timeout", "30", "-n", str(ranks), program, scene], env=env,
                                       text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
                 good = done.returncode == 0 if words is None else bool(done.returncode not in (0, 124) and re.search(words, done.stdout))
