@@ -285,7 +285,7 @@ HL_HANG_SHMEM static void *take_and_meet(int id, size_t align, size_t size, bool
     return find_heap_address(off);
 }
 
-void *hl_alloc_take(int id, size_t align, size_t size, const char *func)
+HL_HANG_SHMEM void *hl_alloc_take(int id, size_t align, size_t size, const char *func)
 {
     return take_and_meet(id, align, size, false, func);
 }
@@ -321,7 +321,7 @@ void *pshmem_calloc(size_t count, size_t size)
     return take_and_meet(1, WORD, bytes, true, "shmem_calloc");
 }
 
-static void free_block(void *ptr, const char *func)
+HL_HANG_SHMEM static void free_block(void *ptr, const char *func)
 {
     int part;
     size_t len;

@@ -4,7 +4,7 @@
 
 static int rounds, threads;
 static int key;
-static MPI_Comm parents[64];
+static MPI_Comm parents[64], selves[64];
 
 /* Members of `comm` are world ranks first, first + step, ... */
 static void use(MPI_Comm comm, int first, int step, int mark)
@@ -222,7 +222,7 @@ static void meet_one(int thread)
 
     if (partner < size) {
         int tag = (thread + 1) % threads;
-        CHECK_EQ(MPI_Intercomm_create(MPI_COMM_SELF, 0, MPI_COMM_WORLD, partner, tag, &made), MPI_SUCCESS);
+        CHECK_EQ(MPI_Intercomm_create(selves[thread], 0, MPI_COMM_WORLD, partner, tag, &made), MPI_SUCCESS);
         MPI_Comm_remote_size(made, &there);
         CHECK_EQ(there, 1);
         MPI_Comm_free(&made);
@@ -258,10 +258,12 @@ int main(int argc, char **argv)
     MPI_Comm_create_keyval(copy, MPI_COMM_NULL_DELETE_FN, &key, NULL);
     for (int i = 0; i < threads; i++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &parents[i]);
+        MPI_Comm_dup(MPI_COMM_SELF, &selves[i]);
     }
     test_threads(threads, storm);
     for (int i = 0; i < threads; i++) {
         MPI_Comm_free(&parents[i]);
+        MPI_Comm_free(&selves[i]);
     }
     MPI_Comm_free_keyval(&key);
     MPI_Finalize();

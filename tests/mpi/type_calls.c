@@ -2,6 +2,8 @@
  * array's parts are what the standard says, external32 has the standard's bytes. usage: type_calls ROUNDS */
 #include "mpi_test.h"
 
+#include <float.h>
+
 #include <pthread.h>
 
 static uint64_t state;
@@ -443,6 +445,14 @@ static void check_f90(void)
     MPI_Type_get_contents(a, 2, 0, 0, ints, NULL, NULL);
     CHECK(ints[0] == 15 && ints[1] == 300);
     CHECK_EQ(MPI_Type_free(&a), MPI_ERR_TYPE);
+    if (LDBL_MANT_DIG == 64) { /* gfortran's kind 10 */
+        long double y = 1, twice[2] = {0, 5};
+        MPI_Type_create_f90_real(18, 4000, &a);
+        MPI_Reduce_local(&y, twice, 1, a, MPI_SUM);
+        CHECK(twice[0] == 1 && twice[1] == 5);
+        MPI_Reduce_local(&y, twice, 1, a, MPI_SUM);
+        CHECK(twice[0] == 2);
+    }
     MPI_Type_create_f90_integer(9, &a);
     MPI_Type_size(a, &size_);
     CHECK_EQ(size_, 4);

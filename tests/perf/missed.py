@@ -84,16 +84,18 @@ def race():
 
 
 def providers():
-    """The rules, by rows that pass (p), fail (f) and skip (s) over a provider."""
+    """The rules, by rows that pass (p), run past their time (f), go wrong (c) and skip (s) over a provider."""
     results = {"p": "passed", "f": "hangs", "s": "skipped", "c": "exit code 1"}
     with tempfile.TemporaryDirectory() as folder:
         fabrics.HERE = pathlib.Path(folder)
-        fabrics.rows = lambda build, which: ((name, [], {}, 1) for name in "pfsl" if name != "l" or which == "long")
+        fabrics.rows = lambda build, which: ((name, [], {}, 1) for name in names if name != "l" or which == "long")
         fabrics.run_row = lambda row, fabric, build: (results[row[0]], "")
         fabric = argparse.Namespace(name="tcp@here", provider="tcp", source="here", version="9", offer=lambda: [])
         options = argparse.Namespace(drawn=0, build=pathlib.Path(folder), rows="full", jobs=1)
-        for listed, failed, words in (("f", 0, "f: failed, as known: slow"), ("", 1, "f: failed, and not listed"), ("fp", 0, "p: passes here; listed as failed"),
-                                      ("fsl", 0, "1 known, 0 new"), ("fx", 1, "x: listed as failed, but nothing")):
+        for names, listed, failed, words in (("pfsl", "f", 0, "f: failed, as known: slow"), ("pfsl", "", 1, "f: failed, and not listed"),
+                                             ("pfsl", "fp", 0, "p: passes here; listed as failed"), ("pfsl", "fsl", 0, "1 known, 0 new"),
+                                             ("pfsl", "fx", 1, "x: listed as failed, but nothing"),
+                                             ("pfcsl", "fc", 1, "c: exit code 1: failed, and not listed")):
             (fabrics.HERE / "fabrics.expect").write_text("udp@here | y | slow\n" + "".join(f"tcp@here | {name} | slow\n" for name in listed))
             count, out = said(lambda: fabrics.run_fabric(fabric, options))
             check(count == failed and words in out, f"fabrics, {listed}: {count} {out}")

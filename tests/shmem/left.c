@@ -79,6 +79,11 @@ static void alloc(void)
     sym = shmem_malloc(64);
 }
 
+static void release(void)
+{
+    shmem_free(sym);
+}
+
 static void grow(void)
 {
     sym = shmem_realloc(sym, 2 * MUCH);
@@ -90,7 +95,7 @@ static const struct {
 } scenes[] = {{"quiet", quiet},       {"ctx_quiet", ctx_quiet},   {"pe_quiet", pe_quiet}, {"put", put},
               {"get", get},           {"getmem", getmem},         {"iput", iput},         {"fetch", fetch},
               {"set_lock", set_lock}, {"wait_until", wait_until}, {"barrier", barrier},   {"malloc", alloc},
-              {"realloc", grow}};
+              {"realloc", grow},      {"free", release}};
 
 static void *call(void *scene)
 {

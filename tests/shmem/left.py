@@ -15,7 +15,7 @@ mpiexec, program = sys.argv[1:]
 # Some calls leave no frame in builds that are optimized: then their names are not known.
 SCENES = {"quiet": "shmem_quiet", "ctx_quiet": "shmem_ctx_quiet", "pe_quiet": "shmem_pe_quiet", "put": "shmem_putmem", "get": "shmem_long_g",
           "getmem": "shmem_getmem", "iput": "shmem_long_iput", "fetch": "shmem_long_atomic_fetch_add", "set_lock": "shmem_set_lock",
-          "wait_until": "shmem_long_wait_until", "barrier": "shmem_barrier_all", "malloc": "shmem_malloc", "realloc": "shmem_realloc"}
+          "wait_until": "shmem_long_wait_until", "barrier": "shmem_barrier_all", "malloc": "shmem_malloc", "realloc": "shmem_realloc", "free": "shmem_free"}
 failed = 0
 for scene, call in SCENES.items():
     for _ in range(3):  # the thread must be in its call and tell its name in time

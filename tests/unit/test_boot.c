@@ -335,6 +335,7 @@ START_TEST(a_second_program_of_a_rank_is_refused_while_the_first_lives)
     if (!child) {
         hold_launcher(ready[1]);
     }
+    ck_assert_int_gt(child, 0);
     ck_assert_int_eq(read(ready[0], &byte, 1), 1);
     ck_assert_int_eq(choose("auto", &name), HL_ERR_OTHER);
     snprintf(first, sizeof first, "process %d, another MPI program", (int)child);
@@ -362,6 +363,7 @@ START_TEST(a_forked_child_keeps_no_rank_from_starting_again)
         pause();
         _exit(0);
     }
+    ck_assert_int_gt(child, 0);
     ck_assert_int_eq(write(end, later, sizeof later - 1), (ssize_t)sizeof later - 1);
     ck_assert_int_eq(m->fini(), 0);
     ck_assert_int_eq(m->again(), 0);
