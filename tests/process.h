@@ -1,4 +1,4 @@
-/* What the kernel counts of this process. */
+/* What the kernel counts of this process, and knows of its threads. */
 #ifndef PROCESS_H
 #define PROCESS_H
 
@@ -51,6 +51,21 @@ static inline long fds_open(void)
 static inline long files_open(void)
 {
     return fds_open_to("/");
+}
+
+/* The state of a thread, as the kernel names it. 'S': it sleeps, as a thread that waits in a call does at last, on a busy machine later
+ * than after any fixed time. 0: it is gone. */
+static inline char thread_state(pid_t thread)
+{
+    char path[64], line[256];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
+    FILE *f = fopen(path, "r");
+    const char *read = f ? fgets(line, sizeof line, f) : NULL;
+    const char *name_end = read ? strrchr(line, ')') : NULL;
+    if (f) {
+        fclose(f);
+    }
+    return name_end ? name_end[2] : 0;
 }
 
 #endif

@@ -57,6 +57,14 @@ static const struct hl_prog_thread *waiting_from(const struct hl_prog_thread *t)
     return t;
 }
 
+static bool is_any_waiting(void)
+{
+    hl_mutex_lock(&lock);
+    bool any = waiting_from(threads) != NULL;
+    hl_mutex_unlock(&lock);
+    return any;
+}
+
 static void add_call(char *calls, size_t cap, const char *call)
 {
     size_t used = strlen(calls);
@@ -120,10 +128,7 @@ int hl_prog_left(bool shmem_only, char *calls, size_t cap)
 {
     uint64_t end_ns = hl_now_ns() + ANSWER_NS;
     int n = 0;
-    hl_mutex_lock(&lock);
-    bool none = waiting_from(threads) == NULL;
-    hl_mutex_unlock(&lock);
-    if (none) {
+    if (!is_any_waiting()) {
         return 0;
     }
     /* relaxed: only a number of its own. */
@@ -148,10 +153,7 @@ int hl_prog_left(bool shmem_only, char *calls, size_t cap)
 
 static bool does_none_wait(void *end_ns)
 {
-    hl_mutex_lock(&lock);
-    bool none = waiting_from(threads) == NULL;
-    hl_mutex_unlock(&lock);
-    return none || hl_now_ns() > *(const uint64_t *)end_ns;
+    return !is_any_waiting() || hl_now_ns() > *(const uint64_t *)end_ns;
 }
 
 static void tell_late(const void *unused, struct hl_wait_desc *t)

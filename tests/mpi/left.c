@@ -3,6 +3,7 @@
  * usage: left SCENE: recv, wait, probe, barrier, lock, fence: the rank ends with an error that names the call;
  * new: the call begins in this moment; two: two calls; gone: one of two calls returns meanwhile; kept: the error is returned, and the second
  * MPI_Finalize is right; helped: a callback of MPI_Finalize ends the wait, which is right */
+#include "../process.h"
 #include "mpi_test.h"
 
 static int word, begun, n_callers;
@@ -103,19 +104,12 @@ static void *call(void *run)
     return NULL;
 }
 
-/* Waits until the thread waits in its call, or is gone. On a busy machine that takes longer than any fixed time; who waits sleeps. */
+/* Waits until the thread waits in its call, or is gone. */
 static void await_sleep(pid_t thread)
 {
-    char path[64], line[256];
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)thread);
     for (int slept = 0; slept < 10; usleep(10000)) {
-        FILE *f = fopen(path, "r");
-        const char *read = f ? fgets(line, sizeof line, f) : NULL;
-        const char *name_end = read ? strrchr(line, ')') : NULL;
-        slept += !name_end || name_end[2] == 'S';
-        if (f) {
-            fclose(f);
-        }
+        char state = thread_state(thread);
+        slept += !state || state == 'S';
     }
 }
 

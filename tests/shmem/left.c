@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/prctl.h>
 
+#include "../process.h"
 #include "shmem_test.h"
 
 enum { STRIDE = 3, MUCH = 1 << 21 };
@@ -111,18 +112,13 @@ static void *call(void *scene)
 /* Waits until the thread sleeps in its call. */
 static void await_sleep(void)
 {
-    char path[64], line[256];
     while (__atomic_load_n(&caller, __ATOMIC_ACQUIRE) == 0) {
         usleep(1000);
     }
-    snprintf(path, sizeof path, "/proc/self/task/%d/stat", (int)caller);
     for (int slept = 0; slept < 10; usleep(10000)) {
-        FILE *f = fopen(path, "r");
-        CHECK(f != NULL); /* the call has not returned */
-        const char *read = fgets(line, sizeof line, f);
-        const char *name_end = read ? strrchr(line, ')') : NULL;
-        slept += name_end != NULL && name_end[2] == 'S';
-        fclose(f);
+        char state = thread_state(caller);
+        CHECK(state != 0); /* the call has not returned */
+        slept += state == 'S';
     }
 }
 
