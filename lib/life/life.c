@@ -3,6 +3,7 @@
  *   CLOSED --first hl_life_open--> OPEN --last hl_life_close--> CLOSED --> ...
  *                                  OPEN --of sessions alone--> IDLE --hl_life_open--> OPEN
  *                                                              IDLE --exit--> CLOSED
+ * On the way to CLOSED it is CLOSING: calls are refused, and what is open still stands, for a fork, too.
  * A forked child is in none of these states (LIFE_FORKED): its calls are errors that say so, and it can never
  * open. */
 #include "life.h"
@@ -27,7 +28,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-enum life_state { LIFE_CLOSED, LIFE_IDLE, LIFE_OPEN, LIFE_FORKED };
+enum life_state { LIFE_CLOSED, LIFE_IDLE, LIFE_OPEN, LIFE_CLOSING, LIFE_FORKED };
 
 static struct hl_mutex lock = HL_MUTEX_INIT;
 static hl_a32 state; /* atomic: enum life_state; changed under lock by set_state, read by anybody */
@@ -72,7 +73,7 @@ static void forget_in_child(void)
 {
     hl_mem_fork_child();
     uint32_t was = hl_a32_load_relaxed(&state); /* relaxed, both: the child has one thread */
-    if (was != LIFE_OPEN && was != LIFE_IDLE) {
+    if (was == LIFE_CLOSED || was == LIFE_FORKED) {
         return;
     }
     set_state(LIFE_FORKED);
@@ -226,8 +227,9 @@ static int close_all(void)
     if (err == HL_ERR_PROC_ABORTED) {
         err = 0; /* the survivors of a job that goes on without its dead have met, and may leave */
     }
-    set_state(LIFE_CLOSED); /* before the look at waits: calls that begin behind it are refused */
+    set_state(LIFE_CLOSING); /* before the look at waits: calls that begin behind it are refused */
     hl_prog_end(true);
+    set_state(LIFE_CLOSED);
     hl_modules_close(mpi_ended);
     return err;
 }
