@@ -4,12 +4,14 @@ the dead one's part is wanting; nobody waits for a living one for ever.
 
 usage: coll_after.py MPIEXEC PROGRAM
 """
-import concurrent.futures
 import itertools
 import os
 import random
 import subprocess
 import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import side_by_side  # noqa: E402  pylint: disable=wrong-import-position
 
 OPERATIONS = ("barrier", "alltoall", "ialltoall", "idup", "allgather", "allreduce", "iallreduce", "scatter of sums", "reduce", "gather", "bcast")
 random.seed(os.environ.get("TEST_SEED"))
@@ -24,10 +26,5 @@ def run(operation, barriers, near, ranks):
     return f"{operation} after {barriers} barriers, {ranks} ranks, near {near}: {'over' if good else 'FAILED: ' + done}", good
 
 
-failed = 0
-with concurrent.futures.ThreadPoolExecutor(3) as pool:
-    for job in [pool.submit(run, *row, random.choice((3, 4))) for row in itertools.product(OPERATIONS, (0, 1, 5), ("1", "0"))]:
-        text, over = job.result()
-        print(text, flush=True)
-        failed += not over
-sys.exit(failed != 0)
+rows = [(*row, random.choice((3, 4))) for row in itertools.product(OPERATIONS, (0, 1, 5), ("1", "0"))]
+sys.exit(side_by_side.run(run, rows) != 0)

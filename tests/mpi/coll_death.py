@@ -3,12 +3,14 @@
 
 usage: coll_death.py MPIEXEC PROGRAM
 """
-import concurrent.futures
 import os
 import random
 import re
 import subprocess
 import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import side_by_side  # noqa: E402  pylint: disable=wrong-import-position
 
 OPERATIONS = ("barrier", "bcast", "bcast+", "allreduce", "allreduce+", "reduce", "reduce+", "gather", "gather+", "scatter", "scatter+",
               "allgather", "allgather+", "alltoall", "alltoall=", "alltoall+", "ialltoall", "ialltoall+")
@@ -38,10 +40,4 @@ def run(operation, ranks, wait, comms, deaths, way):
             + ("" if good else f"\n{done}")), good
 
 
-failed = 0
-with concurrent.futures.ThreadPoolExecutor(3) as pool:
-    for job in [pool.submit(run, *words) for words in runs()]:
-        text, told = job.result()
-        print(text, flush=True)
-        failed += not told
-sys.exit(failed != 0)
+sys.exit(side_by_side.run(run, runs()) != 0)

@@ -3,10 +3,12 @@
 
 usage: lock_death.py MPIEXEC PROGRAM
 """
-import concurrent.futures
 import os
 import subprocess
 import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import side_by_side  # noqa: E402  pylint: disable=wrong-import-position
 
 LIMIT = 60  # seconds; who hangs does so for ever
 
@@ -25,14 +27,8 @@ def run(near, kept, asked, when):
     return f"near={near} {kept} {asked} {when}: {want if good else 'FAILED'}\n" + ("" if good else out), good
 
 
-failed = 0
-with concurrent.futures.ThreadPoolExecutor(3) as pool:
-    jobs = [pool.submit(run, near, kept, asked, when) for near in ("1", "0")
-            for kept, asked in (("exclusive", "exclusive"), ("exclusive", "shared"), ("exclusive", "all"), ("shared", "exclusive"),
-                                ("shared", "shared"), ("shared", "all"), ("queued", "exclusive"), ("queued", "all"))
-            for when in ("before", "after")]
-    for job in jobs:
-        text, answered = job.result()
-        print(text, flush=True)
-        failed += not answered
-sys.exit(failed != 0)
+rows = [(near, kept, asked, when) for near in ("1", "0")
+        for kept, asked in (("exclusive", "exclusive"), ("exclusive", "shared"), ("exclusive", "all"), ("shared", "exclusive"),
+                            ("shared", "shared"), ("shared", "all"), ("queued", "exclusive"), ("queued", "all"))
+        for when in ("before", "after")]
+sys.exit(side_by_side.run(run, rows) != 0)

@@ -3,13 +3,15 @@
 
 usage: make_death.py MPIEXEC PROGRAM
 """
-import concurrent.futures
 import os
 import random
 import re
 import subprocess
 import sys
 import tempfile
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import side_by_side  # noqa: E402  pylint: disable=wrong-import-position
 
 RANKS, RUNS = 8, 8
 # Microseconds that making takes: the time of the death is below.
@@ -33,15 +35,8 @@ def run(way, what, wait, folder):
     return f"{what}, death after {wait} us, {way}: {'good' if good else 'FAILED'}" + ("" if good else f"\n{done}"), good
 
 
-failed = 0
-with tempfile.TemporaryDirectory() as top, concurrent.futures.ThreadPoolExecutor(3) as pool:
-    jobs = []
-    for way, most in WAYS:
-        for what in ("create", "allocate", "shared", "dynamic", "file", "inter"):
-            for wait in (random.randrange(most) for _ in range(RUNS)):
-                jobs.append(pool.submit(run, way, what, wait, tempfile.mkdtemp(dir=top)))  # their files have one name
-    for job in jobs:
-        words, good = job.result()
-        print(words, flush=True)
-        failed += not good
+with tempfile.TemporaryDirectory() as top:
+    rows = [(way, what, random.randrange(most), tempfile.mkdtemp(dir=top))  # their files have one name
+            for way, most in WAYS for what in ("create", "allocate", "shared", "dynamic", "file", "inter") for _ in range(RUNS)]
+    failed = side_by_side.run(run, rows)
 sys.exit(failed != 0)
