@@ -2,6 +2,7 @@
  * same target, though only the buffers were waited for; whatever their calls, sizes and layouts, the window
  * and the way. */
 #include "rma.h"
+#include "window_kinds.h"
 
 #include <hotlane.h>
 #include <pthread.h>
@@ -13,11 +14,9 @@
 /* The accumulates, those with requests last. */
 enum first { ACC, GET_ACC, FETCH, CAS, RACC, RGET_ACC, FIRSTS };
 enum then { PLAIN, LAYOUT, REQUEST, SECTION };
-enum flavor { ALLOCATED, CREATED, DYNAMIC, FLAVORS };
-static const char *const flavor_names[FLAVORS] = {"allocated", "created", "dynamic"};
 
 static MPI_Win win;
-static enum flavor flavor;
+static enum window_kind flavor;
 static MPI_Aint first_byte; /* of the target's window, as displacement */
 
 struct part {
@@ -121,7 +120,7 @@ static void one_round(enum first how, enum then next, struct part *p, int target
     for (int i = 0; i < seen; i++) {
         bad += p->got[i] != 1.0;
     }
-    CHECK(bad == 0, "%s: get %d: %d of %d elements were not seen after call %d", flavor_names[flavor], next,
+    CHECK(bad == 0, "%s: get %d: %d of %d elements were not seen after call %d", window_kinds[flavor], next,
           bad, seen, how);
     MPI_Put(&seven, 1, MPI_DOUBLE, target, at(p->from), 1, MPI_DOUBLE, win); /* opens a chain of its own */
     accumulate(how, p, target, n);
@@ -130,7 +129,7 @@ static void one_round(enum first how, enum then next, struct part *p, int target
     get(PLAIN, p, target, seen);
     MPI_Win_flush(target, win);
     CHECK(p->got[seen - 1] == 7.0, "%s: put %d was overtaken by call %d of %d elements: %g",
-          flavor_names[flavor], next, how, seen, p->got[seen - 1]);
+          window_kinds[flavor], next, how, seen, p->got[seen - 1]);
 }
 
 static void *play(void *arg)
@@ -158,31 +157,11 @@ static void *play(void *arg)
     return NULL;
 }
 
-/* Data of all threads, and a flag for each of them. Returns the memory. */
-static void *open_window(void)
-{
-    MPI_Aint bytes = (THREADS * MOST + THREADS) * 8, mine = 0;
-    void *memory = NULL;
-    if (flavor == ALLOCATED) {
-        MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
-    } else if ((memory = malloc((size_t)bytes)) == NULL) {
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    } else if (flavor == CREATED) {
-        MPI_Win_create(memory, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-    } else {
-        MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-        MPI_Win_attach(win, memory, bytes);
-        MPI_Get_address(memory, &mine);
-    }
-    MPI_Sendrecv(&mine, 1, MPI_AINT, (me + ranks - 1) % ranks, 0, &first_byte, 1, MPI_AINT, (me + 1) % ranks,
-                 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    return memory;
-}
-
 static void play_window(void)
 {
     pthread_t threads[THREADS];
-    void *memory = open_window();
+    /* Data of all threads, and a flag for each of them. */
+    void *memory = open_kind(flavor, (THREADS * MOST + THREADS) * 8, &win, &first_byte);
     MPI_Win_lock_all(0, win);
     MPI_Barrier(MPI_COMM_WORLD);
     for (long i = 1; i < THREADS; i++) {
@@ -192,21 +171,14 @@ static void play_window(void)
     for (int i = 1; i < THREADS; i++) {
         pthread_join(threads[i], NULL);
     }
-    MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_unlock_all(win);
-    if (flavor == DYNAMIC) {
-        MPI_Win_detach(win, memory);
-    }
-    MPI_Win_free(&win);
-    if (flavor != ALLOCATED) {
-        free(memory);
-    }
+    close_kind(flavor, memory, &win);
 }
 
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
-    for (flavor = ALLOCATED; flavor < FLAVORS; flavor++) {
+    for (flavor = ALLOCATED; flavor < WINDOW_KINDS; flavor++) {
         play_window();
     }
     return finish_checks("rma_behind");

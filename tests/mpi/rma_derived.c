@@ -2,9 +2,8 @@
  * each kind; what the first of them got is looked at. Prints a line a kind and call: both words and the
  * seconds that all ranks took. Argument: how often all is done. */
 #include "rma.h"
+#include "window_kinds.h"
 
-enum kind { ALLOCATED, CREATED, DYNAMIC, KINDS };
-static const char *const kind_names[KINDS] = {"allocated", "created", "dynamic"};
 enum call { RGET, RPUT, RGET_ACC, CALLS };
 static const char *const call_names[CALLS] = {"MPI_Rget", "MPI_Rput", "MPI_Rget_accumulate"};
 enum layout { DENSE, VECTOR, BACKWARDS, STRUCTURE, RESIZED, LAYOUTS };
@@ -56,41 +55,14 @@ static MPI_Datatype make_layout(enum layout how, const struct shape *s)
     return made;
 }
 
-static void open_window(enum kind kind)
+static void open_window(enum window_kind kind)
 {
-    MPI_Aint mine = 0, bytes = MOST * 8;
-
-    if (kind == ALLOCATED) {
-        MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
-    } else if ((memory = malloc((size_t)bytes)) == NULL) {
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    } else if (kind == CREATED) {
-        MPI_Win_create(memory, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-    } else {
-        MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
-        MPI_Win_attach(win, memory, bytes);
-        MPI_Get_address(memory, &mine);
-    }
+    memory = open_kind(kind, MOST * 8, &win, &first);
     for (int i = 0; i < MOST; i++) {
         memory[i] = me * 1e6 + i;
     }
-    MPI_Sendrecv(&mine, 1, MPI_AINT, (me + ranks - 1) % ranks, 0, &first, 1, MPI_AINT, target, 0,
-                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Win_lock_all(0, win);
     meet(win);
-}
-
-static void close_window(enum kind kind)
-{
-    MPI_Win_unlock_all(win);
-    if (kind == DYNAMIC) {
-        MPI_Barrier(MPI_COMM_WORLD);
-        MPI_Win_detach(win, memory);
-    }
-    MPI_Win_free(&win);
-    if (kind != ALLOCATED) {
-        free(memory);
-    }
 }
 
 static void move(enum call call, MPI_Datatype mine, MPI_Datatype theirs)
@@ -141,8 +113,8 @@ int main(int argc, char **argv)
             types[s][i] = make_layout((enum layout)i, &shapes[s]);
         }
     }
-    for (int kind = 0; kind < KINDS; kind++) {
-        open_window((enum kind)kind);
+    for (int kind = 0; kind < WINDOW_KINDS; kind++) {
+        open_window((enum window_kind)kind);
         look();
         meet(win);
         for (int call = 0; call < CALLS; call++) {
@@ -154,10 +126,11 @@ int main(int argc, char **argv)
             }
             meet(win);
             if (me == 0) {
-                printf("%s %s %.6f\n", kind_names[kind], call_names[call], MPI_Wtime() - start);
+                printf("%s %s %.6f\n", window_kinds[kind], call_names[call], MPI_Wtime() - start);
             }
         }
-        close_window((enum kind)kind);
+        MPI_Win_unlock_all(win);
+        close_kind((enum window_kind)kind, memory, &win);
     }
     for (int s = 0; s < SHAPES; s++) {
         for (int i = 0; i < LAYOUTS; i++) {
