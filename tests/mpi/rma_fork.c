@@ -2,6 +2,7 @@
  * system and popen work, programs that are started inherit no descriptor of ours. Then two threads fork side by
  * side: neither may keep the other, nor the traffic beside, from going on. Arguments: turns; "alone": one
  * thread forks only. */
+#include "../sanitized.h"
 #include "rma.h"
 
 #include <fcntl.h>
@@ -21,15 +22,6 @@
 #define COUNTS_LEAKS 1
 #else
 #define COUNTS_LEAKS 0
-#endif
-
-/* Sanitizers have locks of their own, which a child may find taken when several threads are at work. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED true
-#elif defined(__has_feature)
-#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define SANITIZED false
 #endif
 
 enum { ALLOCATED, SHARED, CREATED, DYNAMIC, WINDOWS };
@@ -235,6 +227,7 @@ int main(int argc, char **argv)
         MPI_Win_flush_all(wins[CREATED]);
         CHECK(got == value, "turn %d: %ld", turn, got);
     }
+    /* Sanitizers have locks of their own, which a child may find taken when several threads are at work. */
     if (!SANITIZED && (argc <= 2 || strcmp(argv[2], "alone") != 0)) {
         fork_side_by_side();
     }

@@ -6,19 +6,12 @@
 #include "shmem_test.h"
 
 #include "../../lib/base/thread.h"
+#include "../sanitized.h"
 
 #include <mpi.h>
 #include <stdbool.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define SANITIZED true
-#elif defined(__has_feature)
-#define SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#else
-#define SANITIZED false
-#endif
 
 #define ROOM ((size_t)512 << 10)
 #define PAINT 0xa5

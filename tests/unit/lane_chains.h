@@ -30,6 +30,18 @@ START_TEST(a_put_arrives_without_further_calls)
 }
 END_TEST
 
+/* Adds *one to *sum at rank 2, in the order of the key's other operations. */
+static void add_ordered(uint64_t *sum, uint64_t *one, uint64_t key, hl_a32 *error)
+{
+    struct hl_lane_atomic a = {.x = transfer(2, sum, one, error),
+                               .op = HL_OP_SUM,
+                               .basic = HL_BASIC_U64,
+                               .n = 1,
+                               .ordered = true,
+                               .order_key = key};
+    ck_assert_int_eq(hl_lane_atomic(&a), 0);
+}
+
 /* Ordered operations have a lane by their key: a wait of their thread sends them there, without ticks. */
 START_TEST(a_wait_sends_the_chains_of_its_thread_on_other_lanes)
 {
@@ -38,13 +50,7 @@ START_TEST(a_wait_sends_the_chains_of_its_thread_on_other_lanes)
     static uint64_t one = 1, sum;
     hl_a32 error = {0};
     for (uint64_t key = 0; key < 16; key++) {
-        struct hl_lane_atomic a = {.x = transfer(2, &sum, &one, &error),
-                                   .op = HL_OP_SUM,
-                                   .basic = HL_BASIC_U64,
-                                   .n = 1,
-                                   .ordered = true,
-                                   .order_key = key};
-        ck_assert_int_eq(hl_lane_atomic(&a), 0);
+        add_ordered(&sum, &one, key, &error);
         for (int pass = 0; pass < 100 && sum <= key; pass++) {
             (void)hl_lane_poll(NULL);
         }

@@ -110,13 +110,7 @@ START_TEST(ordered_operations_go_to_owned_lanes_all_the_same)
     static uint64_t one = 1, sum;
     hl_a32 error = {0};
     for (uint64_t key = 0; key < 32; key++) {
-        struct hl_lane_atomic a = {.x = transfer(2, &sum, &one, &error),
-                                   .op = HL_OP_SUM,
-                                   .basic = HL_BASIC_U64,
-                                   .n = 1,
-                                   .ordered = true,
-                                   .order_key = key};
-        ck_assert_int_eq(hl_lane_atomic(&a), 0);
+        add_ordered(&sum, &one, key, &error);
         key % 2 ? hl_lane_flush_on(NULL, -1, HL_REMOTE) : hl_lane_flush_on(NULL, 2, HL_REMOTE);
         ck_assert_uint_eq(sum, key + 1);
     }

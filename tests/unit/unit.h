@@ -9,15 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer) ||     \
-    __has_feature(thread_sanitizer)
-#define SANITIZED true
-#else
-#define SANITIZED false
-#endif
+#include "../sanitized.h"
 
 /* Bytes of this process's own memory that are in use. Memory that is allocated afterwards is not filled by
  * the C library, as MALLOC_PERTURB_ would have it. */
