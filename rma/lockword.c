@@ -59,7 +59,7 @@ static bool grant_one(struct hl_lockq *q, const struct hl_lock_ask *ask)
     } else {
         hl_a64_add_full(q->word, 1);
     }
-    q->grant(ask);
+    ask->grant(ask);
     return true;
 }
 

@@ -90,7 +90,8 @@ static int queue_lock(struct hl_win *w, void *arg)
                               .token = msg->rec->count,
                               .exclusive = msg->rec->kind != 0,
                               .holder = &hl_win_ctl(w)->holder,
-                              .mark = lock_mark(w, rank)};
+                              .mark = lock_mark(w, rank),
+                              .grant = grant_lock};
     int rc = hl_lockq_ask(&w->lockq, &ask);
     if (HL_UNLIKELY(w->bereft)) {
         refuse_kept(w);
@@ -276,7 +277,7 @@ int hl_win_send(int peer, const struct hl_wire_rec *rec)
 
 void hl_win_lockq_open(struct hl_win *w)
 {
-    w->lockq = (struct hl_lockq){.word = &hl_win_ctl(w)->lock, .grant = grant_lock};
+    w->lockq = (struct hl_lockq){.word = &hl_win_ctl(w)->lock};
 }
 
 int hl_win_serve(void)

@@ -11,6 +11,7 @@
 struct HL_CAPABILITY("mutex") hl_mutex {
     pthread_mutex_t m;
 };
+#define HL_MUTEX_MOST 48 /* bytes of it on the machine where it is largest: aarch64 (40 on x86-64) */
 #define HL_MUTEX_INIT                                                                                        \
     {                                                                                                        \
         PTHREAD_MUTEX_INITIALIZER                                                                            \
@@ -30,6 +31,8 @@ HL_INLINE void hl_mutex_unlock(struct hl_mutex *l) HL_RELEASE(l) HL_NO_TSA
 {
     pthread_mutex_unlock(&l->m);
 }
+
+_Static_assert(sizeof(struct hl_mutex) <= HL_MUTEX_MOST, "no machine has a larger one");
 
 /* A test-and-set flag: the thread that sets it owns what it guards. The owner must not wait. */
 struct HL_CAPABILITY("flag") hl_flag {

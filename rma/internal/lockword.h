@@ -42,15 +42,15 @@ struct hl_lock_ask {
     bool exclusive;
     hl_a32 *holder; /* the target's word that names the holder; set by the grant */
     hl_a8 *mark;    /* the asker's mark that it holds the lock (hl_win_holds); set by the grant */
+    void (*grant)(const struct hl_lock_ask *); /* tells the asker that it has the lock; must not wait */
     struct hl_lock_ask *next;
 };
 
 /* The queue at the target. All calls come from its receive thread or under one lock. It starts as zeros but
- * for `word` and `grant`. */
+ * for `word`. */
 struct hl_lockq {
     hl_a64 *word;
     struct hl_lock_ask *head, *tail;
-    void (*grant)(const struct hl_lock_ask *ask); /* tells the asker that it has the lock; must not wait */
 };
 
 /* Queues a copy of `ask`, or grants it at once. HL_ERR_NO_MEM: nothing was queued. */

@@ -135,7 +135,9 @@ struct hl_win {
     struct hl_conflicts *conflicts; /* in checked_mode, else NULL; has its own rules */
 };
 
-_Static_assert(sizeof(struct hl_win) <= HL_HANDLE_SIZE, "a window fits its place");
+/* It has two mutexes. */
+_Static_assert(sizeof(struct hl_win) + 2 * (HL_MUTEX_MOST - sizeof(struct hl_mutex)) <= HL_HANDLE_SIZE,
+               "a window fits its place on every machine");
 _Static_assert(offsetof(struct hl_win, epoch.mode) < 64, "the short way reads one line");
 
 /* My control block. */

@@ -29,6 +29,12 @@ static void note_grant(const struct hl_lock_ask *ask)
     grants++;
 }
 
+static void ask_for(struct hl_lockq *q, int peer, bool exclusive)
+{
+    struct hl_lock_ask ask = {.peer = peer, .exclusive = exclusive, .grant = note_grant};
+    ck_assert_int_eq(hl_lockq_ask(q, &ask), 0);
+}
+
 START_TEST(readers_share_and_a_writer_is_alone)
 {
     hl_a64 word = {0};
@@ -48,12 +54,12 @@ END_TEST
 START_TEST(requests_are_granted_in_order)
 {
     hl_a64 word = {0};
-    struct hl_lockq q = {.word = &word, .grant = note_grant};
+    struct hl_lockq q = {.word = &word};
 
     grants = 0;
     ck_assert(hl_lockword_try(&word, false));
-    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 1, .exclusive = true});
-    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 2, .exclusive = false});
+    ask_for(&q, 1, true);
+    ask_for(&q, 2, false);
     ck_assert_int_eq(grants, 0);
     ck_assert(!hl_lockword_try(&word, false)); /* behind the writer */
     ck_assert(!hl_lockword_leave(&word, false));
@@ -72,10 +78,10 @@ END_TEST
 START_TEST(a_free_lock_is_granted_at_once)
 {
     hl_a64 word = {0};
-    struct hl_lockq q = {.word = &word, .grant = note_grant};
+    struct hl_lockq q = {.word = &word};
 
     grants = 0;
-    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 3, .exclusive = true});
+    ask_for(&q, 3, true);
     ck_assert_int_eq(grants, 1);
     ck_assert_uint_eq(hl_a64_load_relaxed(&word), HL_LOCK_EXCLUSIVE);
     hl_lockq_leave(&q, true); /* a holder far away */
@@ -86,12 +92,12 @@ END_TEST
 START_TEST(readers_behind_a_writer_go_together)
 {
     hl_a64 word = {0};
-    struct hl_lockq q = {.word = &word, .grant = note_grant};
+    struct hl_lockq q = {.word = &word};
 
     grants = 0;
     ck_assert(hl_lockword_try(&word, true));
     for (int i = 0; i < 5; i++) {
-        hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = i});
+        ask_for(&q, i, false);
     }
     hl_lockq_leave(&q, true);
     ck_assert_int_eq(grants, 5);
@@ -110,17 +116,17 @@ static void note_refusal(const struct hl_lock_ask *ask, int holder)
 START_TEST(what_the_dead_asked_for_goes_to_the_next)
 {
     hl_a64 word = {0};
-    struct hl_lockq q = {.word = &word, .grant = note_grant};
+    struct hl_lockq q = {.word = &word};
 
     grants = 0;
     ck_assert(hl_lockword_try(&word, false));
-    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 1, .exclusive = true});
-    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 2, .exclusive = false});
-    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 1, .exclusive = true});
+    ask_for(&q, 1, true);
+    ask_for(&q, 2, false);
+    ask_for(&q, 1, true);
     hl_lockq_drop_peer(&q, 1);
     ck_assert_int_eq(grants, 1);
     ck_assert_int_eq(granted_peer, 2);
-    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 3, .exclusive = true});
+    ask_for(&q, 3, true);
     hl_lockq_drop_peer(&q, 3);
     ck_assert(hl_lockword_leave(&word, false)); /* nobody is queued any more */
     ck_assert(hl_lockword_leave(&word, false));
@@ -131,13 +137,13 @@ END_TEST
 START_TEST(a_lock_that_a_dead_rank_keeps_is_refused)
 {
     hl_a64 word = {0};
-    struct hl_lockq q = {.word = &word, .grant = note_grant};
+    struct hl_lockq q = {.word = &word};
 
     grants = refused_peers = 0;
     ck_assert(hl_lockword_try(&word, false)); /* its, for ever */
-    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 1, .exclusive = true});
-    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 2, .exclusive = false});
-    hl_lockq_ask(&q, &(struct hl_lock_ask){.peer = 3, .exclusive = true});
+    ask_for(&q, 1, true);
+    ask_for(&q, 2, false);
+    ask_for(&q, 3, true);
     hl_lockq_refuse(&q, note_refusal, 9);
     ck_assert_int_eq(refused_peers, 1 << 1 | 1 << 3);
     ck_assert_int_eq(grants, 1);
@@ -176,7 +182,8 @@ static void take(struct rank *r, bool exclusive)
     }
     hl_a32_store_relaxed(&arena.granted[r->me], 0);
     pthread_mutex_lock(&arena.rx);
-    hl_lockq_ask(&arena.q, &(struct hl_lock_ask){.peer = r->me, .exclusive = exclusive});
+    hl_lockq_ask(&arena.q,
+                 &(struct hl_lock_ask){.peer = r->me, .exclusive = exclusive, .grant = grant_thread});
     pthread_mutex_unlock(&arena.rx);
     while (hl_a32_load_acquire(&arena.granted[r->me]) == 0) {
         sched_yield();
@@ -223,7 +230,7 @@ START_TEST(threads_exclude_each_other)
 
     memset(&arena, 0, sizeof arena);
     pthread_mutex_init(&arena.rx, NULL);
-    arena.q = (struct hl_lockq){.word = &arena.word, .grant = grant_thread};
+    arena.q = (struct hl_lockq){.word = &arena.word};
     arena.rounds = 20000 / n;
     for (int i = 0; i < n; i++) {
         ranks[i] = (struct rank){i, 17u * (unsigned)i + 1};
@@ -304,8 +311,7 @@ static void set_death(enum hl_rx_death how)
  * does not leave. */
 static void release_by_record(struct hl_win *w, MPI_Win win)
 {
-    struct hl_lock_ask ask = {
-        .exclusive = true, .holder = &hl_win_ctl(w)->holder, .mark = hl_win_holds(hl_win_ctl(w))};
+    struct hl_lock_ask ask = {.exclusive = true, .holder = &hl_win_ctl(w)->holder, .grant = note_grant};
     ck_assert_int_eq(PMPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win), 0);
     ck_assert_int_eq(hl_lockq_ask(&w->lockq, &ask), 0);
     ck_assert_ptr_nonnull(w->lockq.head);
