@@ -67,8 +67,9 @@
       "seconds of silence after which a host and its ranks count as dead (also a rank that takes nothing "   \
       "from the network); 0: never. Deaths that the launcher or the host reports count at once; a process "  \
       "that is stopped (a debugger, Ctrl-Z) on a host that answers is waited for")                           \
-    X(small, BOOL, "HOTLANE_SMALL", "0", 0, 0, "",                                                           \
-      "4 KiB network buffers instead of 16 KiB: a third of the memory, lower rates for large messages")      \
+    X(small, CHOICE, "HOTLANE_SMALL", "auto", 0, 0, "auto|0|1|no|yes|off|on|false|true",                     \
+      "1: 4 KiB network buffers instead of 16 KiB, a third of the memory and lower rates for large "         \
+      "messages; auto: where all ranks are on one machine, and more than four share a CPU")                  \
     X(fastmem_nodes, NODES, "HOTLANE_FASTMEM_NODES", "", 0, 0, "",                                           \
       "memory nodes that count as fast (MCDRAM, HBM), as in 8-15 or 1,3 or all; empty: found by hwloc")      \
     X(mem_kind, CHOICE, "MPICH_ALLOC_MEM_AFFINITY", "SYS_DEFAULT", 0, 0, "SYS_DEFAULT|DDR|MCDRAM|HBM|FAST",  \

@@ -244,12 +244,25 @@ static uint64_t loopback_identity(void)
     return hl_siphash(hl_boot.secret, &here, sizeof here);
 }
 
+/* What rank 0 publishes. */
+struct verdict {
+    bool same, crowded;
+};
+
+/* More ranks than that for each CPU of the machine have small buffers: theirs are seldom in a cache. */
+#define CROWD 4
+
+static struct verdict judge_crowd(void)
+{
+    return (struct verdict){true, hl_job.size > CROWD * sysconf(_SC_NPROCESSORS_ONLN)};
+}
+
 /* Rank 0 compares all ranks' numbers and publishes whether they are equal. */
 static int judge_machines(uint64_t identity)
 {
     char key[24];
-    uint8_t same = 1;
-    for (int r = 0; r < hl_job.size && same; r++) {
+    struct verdict found = judge_crowd();
+    for (int r = 0; r < hl_job.size && found.same; r++) {
         uint64_t other = identity; /* ranks of this node are proved to be on this machine */
         size_t len = 0;
         int rc =
@@ -257,16 +270,18 @@ static int judge_machines(uint64_t identity)
         if (rc != 0) {
             return rc;
         }
-        same = other == identity;
+        found.same = other == identity;
     }
-    return hl_boot_put(key_of("hl-alike", key), &same, sizeof same);
+    return hl_boot_put(key_of("hl-alike", key), &found, sizeof found);
 }
 
 int hl_fab_survey(void)
 {
     generation++;
+    struct verdict found = judge_crowd();
     if (hl_job.node_size == hl_job.size) {
         hl_fab.loopback = true;
+        hl_fab.crowded = found.crowded;
         return 0;
     }
     char key[24];
@@ -277,11 +292,11 @@ int hl_fab_survey(void)
         rc = judge_machines(identity);
     }
     rc = meet_ranks(rc);
-    uint8_t same = 0;
     size_t len = 0;
-    rc = rc == 0 ? hl_boot_get(0, key_of("hl-alike", key), &same, sizeof same, &len) : rc;
+    rc = rc == 0 ? hl_boot_get(0, key_of("hl-alike", key), &found, sizeof found, &len) : rc;
     if (rc == 0) {
-        hl_fab.loopback = same != 0;
+        hl_fab.loopback = found.same;
+        hl_fab.crowded = found.same && found.crowded;
     }
     return rc;
 }

@@ -394,10 +394,16 @@ static void tell_small_buffers(size_t wished)
     }
 }
 
+/* HOTLANE_SMALL: 0 is auto, then no and yes take turns. */
+static bool are_buffers_small(void)
+{
+    return hl_conf.small == 0 ? hl_fab.crowded : hl_conf.small % 2 == 0;
+}
+
 static int open_first(void)
 {
     int rc = 0;
-    size_t wished = hl_conf.small ? 4096 : 16384;
+    size_t wished = are_buffers_small() ? 4096 : 16384;
     raise_file_limit();
     bool pins = is_pinning_possible();
     buffer = hl_provider_buffer(pins ? hl_lockable_bytes() : UINT64_MAX, wished);
@@ -415,8 +421,8 @@ static int open_first(void)
     }
     tell_unused_card();
     hl_thread_need_stack(HL_STACK_FABRIC);
-    hl_log(HL_LOG_INFO, "network: %s (libfabric %u.%u)", why, FI_MAJOR(hl_fab.version),
-           FI_MINOR(hl_fab.version));
+    hl_log(HL_LOG_INFO, "network: %s (libfabric %u.%u), messages up to %zu bytes without a hand-shake", why,
+           FI_MAJOR(hl_fab.version), FI_MINOR(hl_fab.version), hl_fab.eager);
     return 0;
 }
 

@@ -41,6 +41,7 @@ struct hl_fab {
     bool ordered;         /* receives complete in the order of their sends; else rx/window.h restores it */
     const char *naps;     /* why no thread can sleep on a receive queue's descriptor; NULL: it can */
     bool loopback;        /* endpoints listen on 127.0.0.1 only: all ranks are on this machine */
+    bool crowded;         /* and more than four of them share a CPU */
     uint64_t atomic_hash; /* of the table behind hl_fab_can_atomic: peers must have the same */
 };
 extern struct hl_fab hl_fab;
@@ -259,7 +260,8 @@ int hl_fab_card_put(enum hl_fab_part part, const void *data, size_t len);
 int hl_fab_on_open(int (*fn)(void));
 int hl_fab_run_on_open(void);
 
-/* Finds out whether all ranks are on this machine and in one network namespace, and sets hl_fab.loopback.
+/* Finds out whether all ranks are on this machine and in one network namespace, and sets hl_fab.loopback
+ * and hl_fab.crowded.
  * Collective over the job, once, before hl_fab_open. Errors of boot. */
 int hl_fab_survey(void);
 

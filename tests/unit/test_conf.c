@@ -114,7 +114,7 @@ END_TEST
 START_TEST(zero_switches_off)
 {
     int on = 1;
-    ck_assert_int_eq(hl_conf_parse(row("HOTLANE_SMALL"), "0", &on), 0);
+    ck_assert_int_eq(hl_conf_parse(row("HOTLANE_ENV_NOTICE"), "0", &on), 0);
     ck_assert_int_eq(on, 0);
 }
 END_TEST
