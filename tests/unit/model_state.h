@@ -48,6 +48,9 @@ static struct {
     int waits;        /* enum model_wait */
     int domain_error; /* of the opening of a domain, 0: none */
     size_t inject;    /* bytes; 0: nothing can be injected */
+    unsigned early;   /* bits 1 << enum model_what of what is told one completion before it happens, or, of
+                         messages between endpoints of this process, before the bytes are in their buffer */
+    uint8_t garbles;  /* bits that are wrong in the last byte of such a message */
     bool shares;      /* the endpoint opened last was told by the environment to share its receives */
 } model = {.inject = 64};
 
@@ -148,6 +151,19 @@ static ssize_t model_leave(struct model_ep *ep, ssize_t rc)
 {
     hl_a32_store_release(&ep->inside, 0);
     return rc;
+}
+
+/* Makes of an operation that is told as complete the one that happens now: itself, or where such are early
+ * the one that was told before it. */
+static const struct model_op *model_due(struct model_op *op)
+{
+    static struct model_op late = {.what = MODEL_SEND, .rank = MODEL_NAMES}; /* does nothing */
+    if ((model.early & 1u << op->what) != 0) {
+        struct model_op told = *op;
+        *op = late;
+        late = told;
+    }
+    return op;
 }
 
 static bool model_chance(struct model_ep *ep, unsigned percent)
