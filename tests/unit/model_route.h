@@ -47,8 +47,9 @@ static ssize_t model_route(uint64_t name, const void *bytes, size_t len)
 }
 
 /* The bytes of an arrival get into the buffer of a receive. */
-static void model_fill(const struct model_ep *ep, int at)
+static void model_fill(struct model_ep *ep, int at)
 {
+    ep->filled++;
     if ((model.early & 1u << MODEL_SEND) == 0) {
         memcpy(ep->recvs[at].buf, ep->arrivals[at].bytes, ep->arrivals[at].len);
     }

@@ -114,6 +114,9 @@ struct model_ep {
         size_t len;
     } arrivals[MODEL_RECVS]; /* for me, in order */
     int arrival_count;
+    uint64_t posted;    /* posts that were taken: a NIC hears of each; receives among them */
+    uint64_t told;      /* completions that were read, of receives among them */
+    uint64_t filled;    /* receives that have completed */
     uint64_t down_rank; /* the connection to it is lost */
     int down_reads;     /* for so many reads */
     unsigned seed;
@@ -147,8 +150,11 @@ static struct model_ep *model_enter(struct fid_ep *fid)
     return ep;
 }
 
+/* With a call's result: 0 of a post that was taken, the number of completions that a look at a queue had. */
 static ssize_t model_leave(struct model_ep *ep, ssize_t rc)
 {
+    ep->posted += rc == 0;
+    ep->told += rc > 0 ? (uint64_t)rc : 0;
     hl_a32_store_release(&ep->inside, 0);
     return rc;
 }
