@@ -128,6 +128,7 @@ static int try_message(struct trial *t, uint8_t mark)
     uint8_t *to = t->bytes, *from = t->bytes + len;
     int rc;
     memset(from, mark, len);
+    memset(to, ~mark, len); /* what was in this memory before is no message */
     t->open = RECEIVE | SEND;
     /* Not by hl_fab_ep_listen: a receive that the provider never takes fails the test, and ends no job. */
     do {

@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <malloc.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -264,6 +265,60 @@ START_TEST(who_fails_is_passed_over_and_fatal_when_named)
 }
 END_TEST
 
+/* An atomic that adds and does not tell what was there before, and one that tells it and does not add. */
+static ssize_t add_unseen(struct fid_ep *fid, const struct fi_msg_atomic *m, struct fi_ioc *result,
+                          void **desc, size_t n, uint64_t flags)
+{
+    (void)result;
+    return model_fetch(fid, m, NULL, desc, n, flags);
+}
+
+static ssize_t look_only(struct fid_ep *fid, const struct fi_msg_atomic *m, struct fi_ioc *result,
+                         void **desc, size_t n, uint64_t flags)
+{
+    static uint64_t nothing;
+    struct fi_ioc none = {&nothing, 1};
+    struct fi_msg_atomic look = *m;
+    look.msg_iov = &none;
+    return model_fetch(fid, &look, result, desc, n, flags);
+}
+
+/* What is told as complete and is not so, in each part of the test by itself. */
+static const struct {
+    unsigned early;
+    uint8_t garbles;
+    enum model_wait waits;
+    __typeof__(&look_only) atomic; /* NULL: one that is right */
+    const char *part, *answer;
+} lies[] = {
+    {.garbles = 0x10, .part = "a message", .answer = "other bytes arrived"},
+    {.early = 1u << MODEL_SEND, .part = "a message", .answer = "other bytes arrived"},
+    {.early = 1u << MODEL_SEND, .waits = MODEL_WAIT, .part = "a message", .answer = "other bytes arrived"},
+    {.early = 1u << MODEL_WRITE, .part = "a put", .answer = "it is complete, and has not happened"},
+    {.early = 1u << MODEL_ADD, .part = "an atomic", .answer = "it is complete, and has not happened"},
+    {.atomic = add_unseen, .part = "an atomic", .answer = "it is complete, and has not happened"},
+    {.atomic = look_only, .part = "an atomic", .answer = "it is complete, and has not happened"},
+};
+
+START_TEST(who_completes_what_has_not_happened_is_passed_over)
+{
+    (void)mallopt(M_PERTURB, 0xff); /* new memory has zeros, as the first message has */
+    model_name = "efa";             /* its atomics are used */
+    model_other = "tcp;ofi_rxm";
+    model.early = lies[_i].early;
+    model.garbles = lies[_i].garbles;
+    model.waits = lies[_i].waits;
+    model_atomic_ops.readwritemsg = lies[_i].atomic != NULL ? lies[_i].atomic : model_fetch;
+    ck_assert_int_eq(open_model(""), 0);
+    ck_assert_str_eq(hl_fab.provider, "tcp;ofi_rxm"); /* known, and so not tried */
+    const char *why = strstr(hl_fab_why(), "efa fails its opening test: ");
+    ck_assert_msg(why != NULL, "%s", hl_fab_why());
+    ck_assert_msg(strstr(why, lies[_i].part) != NULL && strstr(why, lies[_i].answer) != NULL, "%s", why);
+    ck_assert_int_eq(model.objects, 0);
+    hl_fab_close();
+}
+END_TEST
+
 START_TEST(buffers_of_an_endpoint_that_does_not_close_are_kept)
 {
     model_name = "some-other";
@@ -466,6 +521,7 @@ static TCase *choice_case(void)
     tcase_add_test(t, what_the_tests_run_with_is_not_tried);
     tcase_add_loop_test(t, a_descriptor_that_does_not_speak_is_not_slept_on, 0, 2);
     tcase_add_test(t, who_fails_is_passed_over_and_fatal_when_named);
+    tcase_add_loop_test(t, who_completes_what_has_not_happened_is_passed_over, 0, sizeof lies / sizeof *lies);
     tcase_add_test(t, buffers_of_an_endpoint_that_does_not_close_are_kept);
     tcase_add_test(t, a_queue_that_fails_is_no_reason_to_wait);
     tcase_add_test(t, who_completes_nothing_is_waited_for_as_long_as_peers);

@@ -198,8 +198,8 @@ static bool model_complete_one(struct model_ep *ep, struct fi_cq_msg_entry *entr
         model_fail(ep, &op, EACCES);
         return false;
     }
-    model_apply(ep, &op);
     *entry = (struct fi_cq_msg_entry){.op_context = op.context, .len = op.len};
+    model_apply(ep, model_due(&op));
     return true;
 }
 
@@ -214,7 +214,7 @@ static bool model_deliver(struct model_ep *ep, struct fi_cq_msg_entry *entry)
         at = (int)((unsigned)rand_r(&ep->seed) % (unsigned)both);
     }
     *entry = (struct fi_cq_msg_entry){.op_context = ep->recvs[at].context, .len = ep->arrivals[at].len};
-    memcpy(ep->recvs[at].buf, ep->arrivals[at].bytes, ep->arrivals[at].len);
+    model_fill(ep, at);
     memmove(&ep->recvs[at], &ep->recvs[at + 1], (size_t)(--ep->recv_count - at) * sizeof ep->recvs[0]);
     memmove(&ep->arrivals[at], &ep->arrivals[at + 1],
             (size_t)(--ep->arrival_count - at) * sizeof ep->arrivals[0]);

@@ -40,9 +40,19 @@ static ssize_t model_route(uint64_t name, const void *bytes, size_t len)
         return -FI_EAGAIN;
     }
     memcpy(to->arrivals[to->arrival_count].bytes, bytes, len);
+    to->arrivals[to->arrival_count].bytes[len - 1] ^= model.garbles;
     to->arrivals[to->arrival_count++].len = len;
     model_ring(to);
     return 0;
+}
+
+/* The bytes of an arrival get into the buffer of a receive. */
+static void model_fill(struct model_ep *ep, int at)
+{
+    ep->filled++;
+    if ((model.early & 1u << MODEL_SEND) == 0) {
+        memcpy(ep->recvs[at].buf, ep->arrivals[at].bytes, ep->arrivals[at].len);
+    }
 }
 
 static ssize_t model_inject(struct fid_ep *fid, const void *buf, size_t len, fi_addr_t to)

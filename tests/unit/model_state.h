@@ -48,6 +48,9 @@ static struct {
     int waits;        /* enum model_wait */
     int domain_error; /* of the opening of a domain, 0: none */
     size_t inject;    /* bytes; 0: nothing can be injected */
+    unsigned early;   /* bits 1 << enum model_what of what is told one completion before it happens, or, of
+                         messages between endpoints of this process, before the bytes are in their buffer */
+    uint8_t garbles;  /* bits that are wrong in the last byte of such a message */
     bool shares;      /* the endpoint opened last was told by the environment to share its receives */
 } model = {.inject = 64};
 
@@ -111,6 +114,9 @@ struct model_ep {
         size_t len;
     } arrivals[MODEL_RECVS]; /* for me, in order */
     int arrival_count;
+    uint64_t posted;    /* posts that were taken: a NIC hears of each; receives among them */
+    uint64_t told;      /* completions that were read, of receives among them */
+    uint64_t filled;    /* receives that have completed */
     uint64_t down_rank; /* the connection to it is lost */
     int down_reads;     /* for so many reads */
     unsigned seed;
@@ -144,10 +150,26 @@ static struct model_ep *model_enter(struct fid_ep *fid)
     return ep;
 }
 
+/* With a call's result: 0 of a post that was taken, the number of completions that a look at a queue had. */
 static ssize_t model_leave(struct model_ep *ep, ssize_t rc)
 {
+    ep->posted += rc == 0;
+    ep->told += rc > 0 ? (uint64_t)rc : 0;
     hl_a32_store_release(&ep->inside, 0);
     return rc;
+}
+
+/* Makes of an operation that is told as complete the one that happens now: itself, or where such are early
+ * the one that was told before it. */
+static const struct model_op *model_due(struct model_op *op)
+{
+    static struct model_op late = {.what = MODEL_SEND, .rank = MODEL_NAMES}; /* does nothing */
+    if ((model.early & 1u << op->what) != 0) {
+        struct model_op told = *op;
+        *op = late;
+        late = told;
+    }
+    return op;
 }
 
 static bool model_chance(struct model_ep *ep, unsigned percent)

@@ -3,6 +3,7 @@
 #define RX_ANSWERS_H
 
 #include "alive.h"
+#include "model_counts.h"
 #include "rx_window.h"
 #include "senders.h"
 
@@ -95,6 +96,40 @@ START_TEST(an_acknowledgement_without_memory_is_asked_for)
     must_come(0, 1, 0);
     send_from_lane(0, 2, false, true);
     must_come(0, 2, 0);
+    hl_rx_net_close();
+}
+END_TEST
+
+/* However many records are in a message, its target's NIC hears of two posts, and tells of the message, and
+ * of the acknowledgement where that cannot be injected. (What the origin's hears: lane_posts.h.) */
+START_TEST(a_message_of_many_records_is_two_posts_for_its_target)
+{
+    enum { RECORDS = 60 };
+    struct {
+        struct hl_wire_head head;
+        struct hl_wire_rec rec[RECORDS];
+    } m = {.head = {.nonce = LANE_NONCE,
+                    .seq = 2,
+                    .from = 1,
+                    .kind = HL_WIRE_DATA,
+                    .len = sizeof m,
+                    .count = RECORDS}};
+    bool ordered = _i > 0, injects = _i == 2;
+    model.inject = injects ? 64 : 0;
+    open_answers(ordered);
+    send_from_lane(0, 1, true, true);
+    must_come(ordered ? 0 : HL_WIRE_ONE, 1, 0);
+    struct model_counts before = model_count(&(struct model_counts){0});
+    for (uint64_t i = 0; i < RECORDS; i++) {
+        m.rec[i] = (struct hl_wire_rec){.op = HL_WIRE_NOTICE, .aux = 2 + i};
+    }
+    ck_assert_int_eq((int)model_route(model_eps->number, &m, sizeof m), 0);
+    must_come(ordered ? 0 : HL_WIRE_ONE, 2, 0);
+    struct model_counts n = model_count(&before);
+    ck_assert_uint_eq(far.ran[0], 1 + RECORDS);
+    ck_assert_int_eq(n.posts, 1);
+    ck_assert_int_eq(n.completions, !injects);
+    ck_assert_int_eq(n.receives, 1);
     hl_rx_net_close();
 }
 END_TEST
@@ -302,6 +337,7 @@ END_TEST
 static void add_answers(TCase *t)
 {
     tcase_add_test(t, an_acknowledgement_without_memory_is_asked_for);
+    tcase_add_loop_test(t, a_message_of_many_records_is_two_posts_for_its_target, 0, 3);
     tcase_add_test(t, senders_are_found_where_there_is_no_memory_for_more);
     tcase_add_loop_test(t, a_refusal_that_is_lost_is_no_success, 0, 2 * WAYS);
     tcase_add_loop_test(t, an_acknowledgement_of_one_that_is_lost_is_told, 0, 2 * WAYS);

@@ -242,6 +242,8 @@ START_TEST(each_provider_serves_or_is_refused_with_the_reason)
 }
 END_TEST
 
+#include "lane_posts.h"
+
 /* Their memory is not cleared: what malloc gives may name buffers that live. */
 START_TEST(lanes_that_nobody_needed_give_nothing_back)
 {
@@ -267,6 +269,7 @@ static Suite *make_suite(void)
     tcase_add_test(t, lanes_that_nobody_needed_give_nothing_back);
     tcase_add_loop_test(t, each_provider_serves_or_is_refused_with_the_reason, 0,
                         (int)HL_COUNT_OF(model_providers));
+    tcase_add_loop_test(t, posts_and_completions_are_counted, 0, 4);
     suite_add_tcase(s, t);
     return s;
 }
