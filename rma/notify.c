@@ -4,6 +4,7 @@
 
 #include <hotlane.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "api.h"
 #include "dyn.h"
@@ -20,6 +21,13 @@ struct notify_call {
     uint64_t value;
     struct hl_span span; /* of the data, checked */
     uint64_t at;         /* of the flag, in bytes, checked */
+};
+
+/* A call whose target is not on my node: how flag and data are reached, the data only if they travel with the
+ * flag. */
+struct far_notice {
+    const struct notify_call *n;
+    struct hl_target flag, data;
 };
 
 /* *at: the offset in bytes of the flag at `disp` of a rank's window, checked but for dynamic windows, where
@@ -75,36 +83,43 @@ static int notify_near(const struct notify_call *n, const struct hl_target *flag
     return rc;
 }
 
-/* Sends a record with `len` bytes of data for offset `at`; its receiver stores them, then sets the flag. */
-static int send_notice(const struct notify_call *n, const void *data, int64_t at, size_t len)
+/* Sends a record with `len` bytes of data; its receiver stores them, then sets the flag. */
+static int send_notice(const struct far_notice *f, const void *data, size_t len)
 {
-    struct hl_win *w = n->m.win;
-    struct hl_wire_rec rec = {.op = HL_WIRE_PUT_NOTIFY,
-                              .len = (uint32_t)len,
-                              .offset = (uint64_t)at,
-                              .count = n->at,
-                              .region = n->value,
-                              .aux = w->id};
-    struct hl_lane_message msg = {
-        .peer = hl_win_world(w, n->m.target), .rec = &rec, .payload = data, .error = &w->errors[n->m.target]};
+    const struct hl_move *m = &f->n->m;
+    const struct hl_wire_signal_rec signal = {.op = HL_WIRE_SIGNAL,
+                                              .kind = HL_WIRE_SIGNAL_SET,
+                                              .len = (uint32_t)len,
+                                              .data_key = f->data.key_or_ctl,
+                                              .data_addr = f->data.where & ~HL_TARGET_BITS,
+                                              .word_key = f->flag.key_or_ctl,
+                                              .word_addr = f->flag.where & ~HL_TARGET_BITS,
+                                              .value = f->n->value};
+    struct hl_wire_rec rec;
+    memcpy(&rec, &signal, sizeof rec);
+    struct hl_lane_message msg = {.peer = hl_win_world(m->win, m->target),
+                                  .rec = &rec,
+                                  .payload = data,
+                                  .error = &m->win->errors[m->target]};
     return hl_lane_message(&msg);
 }
 
 /* Sends data and flag as one message; data of a layout with holes are packed first. */
-static int notify_eager(const struct notify_call *n, int64_t at)
+static int notify_eager(const struct far_notice *f)
 {
-    const struct hl_move *m = &n->m;
-    size_t len = (size_t)n->span.len;
+    const struct hl_move *m = &f->n->m;
+    int64_t bytes = f->n->span.len;
+    size_t len = (size_t)bytes;
     char *mine;
     if (len == 0 || hl_type_block(m->origin_type, m->origin_count, m->origin, &mine)) {
-        return send_notice(n, len == 0 ? NULL : mine, len == 0 ? 0 : at, len);
+        return send_notice(f, len == 0 ? NULL : mine, len);
     }
     char *packed = malloc(len);
     if (packed == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory to pack %zu bytes", len);
     }
-    int rc = hl_type_pack(m->origin_type, m->origin_count, m->origin, 0, packed, n->span.len);
-    rc = rc != 0 ? rc : send_notice(n, packed, at, len);
+    int rc = hl_type_pack(m->origin_type, m->origin_count, m->origin, 0, packed, bytes);
+    rc = rc != 0 ? rc : send_notice(f, packed, len);
     free(packed);
     return rc;
 }
@@ -112,26 +127,41 @@ static int notify_eager(const struct notify_call *n, int64_t at)
 /* Puts the data, waits until they are there, then sends the flag: so nobody has to send it later. A request
  * would not do, since it tells only that the buffer is free. After a failed operation on this target the flag
  * is not sent; the next flush reports the error. */
-static int notify_after(const struct notify_call *n)
+static int notify_after(const struct far_notice *f)
 {
-    struct hl_win *w = n->m.win;
-    int rc = hl_move_apply(&n->m, &n->span);
-    hl_lane_flush(hl_win_world(w, n->m.target), HL_REMOTE);
+    const struct hl_move *m = &f->n->m;
+    int rc = hl_move_apply(m, &f->n->span);
+    hl_lane_flush(hl_win_world(m->win, m->target), HL_REMOTE);
     /* relaxed: the flush has ordered it. */
-    bool failed = hl_a32_load_relaxed(&w->errors[n->m.target]) != 0;
-    return rc != 0 || failed ? rc : send_notice(n, NULL, 0, 0);
+    bool failed = hl_a32_load_relaxed(&m->win->errors[m->target]) != 0;
+    return rc != 0 || failed ? rc : send_notice(f, NULL, 0);
 }
 
-/* Can the target's receive thread store the data with one copy, from one message? */
-static bool is_one_message(const struct notify_call *n, int64_t *at)
+/* Can the target's receive thread store the data with one copy, from one message? Finds their place. */
+static bool is_one_message(struct far_notice *f)
 {
-    const struct hl_move *m = &n->m;
-    struct hl_place place;
-    if ((uint64_t)n->span.len > hl_lane_payload_max() || !hl_move_target_block(m, &n->span, at)) {
+    const struct hl_move *m = &f->n->m;
+    uint64_t len = (uint64_t)f->n->span.len;
+    struct hl_place data;
+    int64_t at;
+    if (len > hl_lane_payload_max() || !hl_move_target_block(m, &f->n->span, &at)) {
         return false;
     }
-    return n->span.len == 0 || (find_notify_place(m->win, m->target, (uint64_t)*at, &place) == 0 &&
-                                place.len >= (uint64_t)n->span.len);
+    if (len == 0) {
+        return true;
+    }
+    if (find_notify_place(m->win, m->target, (uint64_t)at, &data) != 0 || data.len < len) {
+        return false;
+    }
+    f->data = data.t;
+    return true;
+}
+
+/* The target is on another node. */
+static int notify_far(const struct notify_call *n, const struct hl_target *flag)
+{
+    struct far_notice f = {.n = n, .flag = *flag};
+    return is_one_message(&f) ? notify_eager(&f) : notify_after(&f);
 }
 
 /* Does a put with notification of which all but the flag's place was checked. */
@@ -139,7 +169,6 @@ static int deliver_put(const struct notify_call *n)
 {
     const struct hl_move *m = &n->m;
     struct hl_place flag;
-    int64_t at;
     bool far = hl_target_is_far(&m->win->targets[m->target]);
     int rc = far ? hl_win_take_lock(m->win, m->target) : 0;
     rc = rc != 0 ? rc : find_notify_place(m->win, m->target, n->at, &flag);
@@ -154,10 +183,7 @@ static int deliver_put(const struct notify_call *n)
     if ((far ? n->at : flag.t.where) % sizeof n->value != 0) {
         return refuse_unaligned(n->disp, m->target);
     }
-    if (!far) {
-        return notify_near(n, &flag.t);
-    }
-    return is_one_message(n, &at) ? notify_eager(n, at) : notify_after(n);
+    return far ? notify_far(n, &flag.t) : notify_near(n, &flag.t);
 }
 
 static int put_notify(struct notify_call *n)
@@ -210,7 +236,8 @@ HL_INLINE bool does_flag_hold(uint64_t seen, int compare, uint64_t value)
 static bool is_reached(void *arg)
 {
     struct flag_watch *f = arg;
-    /* acquire: the data that the flag announces; pairs with the release stores here and in serve.c. */
+    /* acquire: the data that the flag announces; pairs with the release stores here and of the receive
+     * thread. */
     f->seen = hl_a64_load_acquire(f->flag);
     return does_flag_hold(f->seen, f->compare, f->value);
 }
@@ -280,8 +307,8 @@ static bool is_any_flag_reached(void *arg)
     for (int k = 0; k < a->count; k++) {
         int i = a->first < a->count - k ? a->first + k : a->first + k - a->count;
         if (a->disps[i] != MPIX_FLAG_NONE) {
-            /* acquire: the data that the flag announces; pairs with the release stores here and in
-             * serve.c. */
+            /* acquire: the data that the flag announces; pairs with the release stores here and of the
+             * receive thread. */
             a->seen = hl_a64_load_acquire(flag_place(a->win, a->disps[i]));
             if (does_flag_hold(a->seen, a->compare, a->values[i])) {
                 a->found = i;

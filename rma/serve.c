@@ -209,34 +209,6 @@ static int apply_cas(struct hl_win *w, void *arg)
     return hl_near_cas(msg->rec->basic, there, compare + bytes, compare, fetched, hl_win_acc_lock(w, there));
 }
 
-/* Stores the data, then the flag, then wakes threads that wait for it. */
-static int apply_put_notify(struct hl_win *w, void *arg)
-{
-    const struct hl_rx_msg *msg = arg;
-    const struct hl_wire_rec *rec = msg->rec;
-    hl_a64 *flag = (hl_a64 *)hl_win_memory(w, rec->count, sizeof *flag);
-    char *data = rec->len == 0 ? NULL : hl_win_memory(w, rec->offset, rec->len);
-
-    if (flag == NULL || (data == NULL && rec->len != 0)) {
-        return hl_err_say(HL_ERR_RMA_RANGE,
-                          "put of rank %d is outside the window: %u bytes at %llu, flag at %llu", msg->from,
-                          rec->len, (unsigned long long)rec->offset, (unsigned long long)rec->count);
-    }
-    if ((uintptr_t)flag % sizeof *flag != 0) {
-        return hl_err_say(HL_ERR_DISP, "flag of a put of rank %d is not aligned", msg->from);
-    }
-    hl_near_copy(data, msg->payload, rec->len);
-    /* release: the data come before; pairs with the acquires in is_reached and is_any_flag_reached. */
-    hl_a64_store_release(flag, rec->region);
-    hl_prog_wake();
-    return 0;
-}
-
-static int serve_put_notify(const struct hl_rx_msg *msg)
-{
-    return hl_win_table_with(msg->rec->aux, apply_put_notify, (void *)(uintptr_t)msg);
-}
-
 static int serve_acc(const struct hl_rx_msg *msg)
 {
     return hl_win_table_with(msg->rec->aux, apply_acc, (void *)(uintptr_t)msg);
@@ -286,10 +258,10 @@ int hl_win_serve(void)
         enum hl_wire_op op;
         hl_rx_fn *fn;
     } rows[] = {
-        {HL_WIRE_LOCK, serve_lock},  {HL_WIRE_UNLOCK, serve_unlock},  {HL_WIRE_GRANT, serve_grant},
-        {HL_WIRE_ACC, serve_acc},    {HL_WIRE_GET_ACC, serve_acc},    {HL_WIRE_CAS, serve_cas},
-        {HL_WIRE_POST, serve_epoch}, {HL_WIRE_COMPLETE, serve_epoch}, {HL_WIRE_PUT_NOTIFY, serve_put_notify},
-        {HL_WIRE_RPC, hl_rpc_serve}, {HL_WIRE_REGION, hl_dyn_serve},
+        {HL_WIRE_LOCK, serve_lock},     {HL_WIRE_UNLOCK, serve_unlock},  {HL_WIRE_GRANT, serve_grant},
+        {HL_WIRE_ACC, serve_acc},       {HL_WIRE_GET_ACC, serve_acc},    {HL_WIRE_CAS, serve_cas},
+        {HL_WIRE_POST, serve_epoch},    {HL_WIRE_COMPLETE, serve_epoch}, {HL_WIRE_RPC, hl_rpc_serve},
+        {HL_WIRE_REGION, hl_dyn_serve},
     };
     int rc = hl_rx_on_death(hl_win_bereave);
     for (size_t i = 0; rc == 0 && i < HL_COUNT_OF(rows); i++) {

@@ -466,7 +466,10 @@ static bool does_fly_to_dead_only(const struct hl_net *net, struct hl_port *port
     if (!hl_port_own(port, false)) {
         return false;
     }
-    for (int rank = 0; rank < net->m->world_size; rank++) {
+    /* acquire: sees the records; pairs with the release in make_far. */
+    uint32_t n = hl_a32_load_acquire(&net->m->n_far);
+    for (uint32_t k = 0; k < n; k++) {
+        int rank = net->m->far_list[k]->world;
         lost += port->flying[rank] != 0 && net->m->is_dead(rank) ? port->flying[rank] : 0;
     }
     bool all = lost == hl_a32_load_relaxed(&port->in_flight); /* relaxed: only the owner changes it */

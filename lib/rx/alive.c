@@ -90,8 +90,8 @@ enum host_known { HOST_UNKNOWN, HOST_KNOWN, HOST_LATER /* its card is not to be 
 static enum host_known host_of(int rank, struct hl_fab_host *out)
 {
     int rc = 0;
-    if (rank == hl_job.rank || hl_job_node_of(rank) >= 0) {
-        return HOST_UNKNOWN;
+    if (rank == hl_job.rank || hl_job_node_of(rank) >= 0 || !hl_fab_is_open() || !hl_fab.row->tcp_listens) {
+        return HOST_UNKNOWN; /* without a look at its card, which the launcher may have to be asked for */
     }
     const struct hl_rx_card *card = hl_rx_card_now(rank, &rc);
     if (card == NULL) {
@@ -486,7 +486,7 @@ static void look_at_ranks(void)
         probe_others();
         ask_others();
         hl_rx_doubts_look(alive.now_ns, alive.waiting);
-        hl_rx_streams_look();
+        (void)hl_rx_streams_look();
         alive.probing |= hl_rx_watch_look();
     }
 }

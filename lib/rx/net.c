@@ -29,7 +29,6 @@ static struct hl_fab_ep ep;
  * touched. */
 static uint64_t *peer_rx;
 _Static_assert(FI_ADDR_NOTAVAIL == UINT64_MAX, "no address plus 1 is 0");
-static bool *spoken_to;    /* [size] true: something was sent to that receive endpoint */
 static uint64_t heartbeat; /* peers read it to see whether this rank lives */
 static uint64_t heartbeat_region;
 
@@ -242,7 +241,7 @@ bool hl_rx_net_read_heartbeat(int rank, uint64_t *word, struct hl_rx_op *op)
 {
     int rc;
     /* Without a connection the read says nothing: a stopped process makes no new one. */
-    const struct hl_rx_card *card = spoken_to != NULL && spoken_to[rank] ? hl_rx_card_now(rank, &rc) : NULL;
+    const struct hl_rx_card *card = hl_rx_streams_spoken_to(rank) ? hl_rx_card_now(rank, &rc) : NULL;
     if (card == NULL || (card->heartbeat_addr == 0 && card->heartbeat_key == 0)) {
         return false;
     }
@@ -288,10 +287,6 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
         return rc == HL_ERR_OTHER ? hl_err_say(rc, "the provider refuses a message to rank %d", peer) : rc;
     }
     hl_rx_streams_left(peer, head.seq);
-    if (!spoken_to[peer]) {
-        spoken_to[peer] = true;
-        hl_fab_cloexec_request();
-    }
     return 0;
 }
 
@@ -349,8 +344,7 @@ static int publish_endpoint(void)
 static int listen_to_all(void)
 {
     peer_rx = calloc((size_t)hl_job.size, sizeof *peer_rx);
-    spoken_to = calloc((size_t)hl_job.size, sizeof *spoken_to);
-    if (peer_rx == NULL || spoken_to == NULL) {
+    if (peer_rx == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the addresses of %d ranks", hl_job.size);
     }
     int rc = hl_rx_streams_open();
@@ -393,9 +387,7 @@ void hl_rx_net_close(void)
     (void)hl_rx_close_ep(&ep); /* what it sends is leaked, too: it is in no list (sends.c) */
     hl_rx_sends_close();
     free(peer_rx);
-    free(spoken_to);
     hl_rx_streams_close();
-    spoken_to = NULL;
     peer_rx = NULL;
     hl_rx_answers_close();
     hl_rx_unordered_close();

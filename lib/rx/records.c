@@ -144,8 +144,11 @@ static int signal_held(const struct hl_wire_signal_rec *rec)
     void *data = rec->len > 0 ? named_memory(rec->data_key, rec->data_addr, rec->len) : NULL;
     bool signals = rec->kind != HL_WIRE_SIGNAL_NONE;
     hl_a64 *word = signals ? named_memory(rec->word_key, rec->word_addr, sizeof *word) : NULL;
-    if ((rec->len > 0 && data == NULL) || (signals && word == NULL) || (uintptr_t)word % sizeof *word != 0) {
+    if ((rec->len > 0 && data == NULL) || (signals && word == NULL)) {
         return HL_ERR_RMA_RANGE;
+    }
+    if ((uintptr_t)word % sizeof *word != 0) {
+        return HL_ERR_DISP; /* a window may begin anywhere, so the origin of a put to it cannot know */
     }
     hl_near_copy(data, rec + 1, rec->len);
     if (rec->kind == HL_WIRE_SIGNAL_SET) {

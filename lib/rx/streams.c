@@ -15,11 +15,15 @@
 struct stream {
     uint64_t sent, heard; /* numbers of the last record to and from that receive endpoint */
     struct hl_rx_tail tail;
+    struct stream *next; /* in the list `spoken_to` */
+    bool is_listed;
 };
 
 enum { ASKS = 1 }; /* rec.index of a COUNT that asks for another one in return */
 
-static struct stream *streams; /* [size] only pages of peers in use are touched */
+/* All belongs to the receive thread. */
+static struct stream *streams;   /* [size] only pages of peers in use are touched */
+static struct stream *spoken_to; /* list of streams to peers to which something was sent */
 static struct hl_rx_window window;
 
 int hl_rx_streams_open(void)
@@ -31,7 +35,7 @@ int hl_rx_streams_open(void)
 void hl_rx_streams_close(void)
 {
     free(streams);
-    streams = NULL;
+    streams = spoken_to = NULL;
     hl_rx_window_free(&window);
 }
 
@@ -42,7 +46,19 @@ uint64_t hl_rx_streams_number(int peer, unsigned op)
 
 void hl_rx_streams_left(int peer, uint64_t number)
 {
-    streams[peer].sent = number;
+    struct stream *s = &streams[peer];
+    s->sent = number;
+    if (!s->is_listed) {
+        s->is_listed = true;
+        s->next = spoken_to;
+        spoken_to = s;
+        hl_fab_cloexec_request(); /* this rank has made a connection */
+    }
+}
+
+bool hl_rx_streams_spoken_to(int peer)
+{
+    return streams != NULL && streams[peer].is_listed;
 }
 
 static bool tell_heard(int peer, uint32_t index)
@@ -112,14 +128,21 @@ bool hl_rx_streams_ask(int peer)
     return tell_heard(peer, ASKS);
 }
 
-void hl_rx_streams_look(void)
+/* Tells the last number of a stream that rests. */
+static void look_at_stream(struct stream *s)
 {
-    for (int r = 0; r < hl_job.size; r++) {
-        struct stream *s = &streams[r];
-        if (s->sent != s->tail.known && hl_rx_tail_is_due(&s->tail, s->sent) && !hl_rx_is_dead(r) &&
-            tell_heard(r, ASKS)) {
-            hl_rx_tail_told(&s->tail);
-        }
+    int rank = (int)(s - streams);
+    if (s->sent != s->tail.known && hl_rx_tail_is_due(&s->tail, s->sent) && !hl_rx_is_dead(rank) &&
+        tell_heard(rank, ASKS)) {
+        hl_rx_tail_told(&s->tail);
+    }
+}
+
+int hl_rx_streams_look(void)
+{
+    int looks = 0;
+    for (struct stream *s = spoken_to; s != NULL; s = s->next, looks++) {
+        look_at_stream(s);
     }
     for (const struct hl_rx_gap *gap = window.gaps; gap != NULL; gap = gap->next) {
         int rank = hl_rx_window_rank(gap);
@@ -127,4 +150,5 @@ void hl_rx_streams_look(void)
             (void)tell_heard(rank, ASKS); /* a sender that goes on sending tells no last number by itself */
         }
     }
+    return looks;
 }

@@ -54,19 +54,18 @@ struct hl_wire_hello {
     X(GRANT) /* receive endpoint to receive endpoint: a lock was granted */                                  \
     X(POST)  /* PSCW: MPI_Win_post and MPI_Win_complete */                                                   \
     X(COMPLETE)                                                                                              \
-    X(ACC)        /* accumulate: basic, op, count, region, offset; payload = elements */                     \
-    X(GET_ACC)    /* accumulate, answered with the elements before */                                        \
-    X(CAS)        /* compare and swap: payload = compare, origin; answered with the element before */        \
-    X(PUT_NOTIFY) /* put, then a flag: window in aux, data at offset, flag at count, its value in region */  \
-    X(GREET)      /* nothing is done: its acknowledgement shows that answers arrive */                       \
-    X(RPC)        /* near only: execute the operation in the sender's request slot `index` (near.h) */       \
-    X(REGION)     /* about memory attached to dynamic windows */                                             \
-    X(HANG)       /* watchdogs: what a rank waits for */                                                     \
-    X(AGREEMENT)  /* the result of an agreement */                                                           \
-    X(NOTICE)     /* free for modules above */                                                               \
-    X(SIGNAL)     /* put, then a word is changed as `kind` says (enum hl_wire_signal) */                     \
-    X(GONE)       /* the sender counts the receiver as dead, because it was silent */                        \
-    X(COUNT)      /* between receive endpoints: head.seq: last number sent; offset: last one received */     \
+    X(ACC)       /* accumulate: basic, op, count, region, offset; payload = elements */                      \
+    X(GET_ACC)   /* accumulate, answered with the elements before */                                         \
+    X(CAS)       /* compare and swap: payload = compare, origin; answered with the element before */         \
+    X(GREET)     /* nothing is done: its acknowledgement shows that answers arrive */                        \
+    X(RPC)       /* near only: execute the operation in the sender's request slot `index` (near.h) */        \
+    X(REGION)    /* about memory attached to dynamic windows */                                              \
+    X(HANG)      /* watchdogs: what a rank waits for */                                                      \
+    X(AGREEMENT) /* the result of an agreement */                                                            \
+    X(NOTICE)    /* free for modules above */                                                                \
+    X(SIGNAL)    /* put, then a word is changed as `kind` says (enum hl_wire_signal) */                      \
+    X(GONE)      /* the sender counts the receiver as dead, because it was silent */                         \
+    X(COUNT)     /* between receive endpoints: head.seq: last number sent; offset: last one received */      \
     /* From here on struct hl_wire_short, for memory named by its registration; rx handles these itself. */  \
     X(KEY)    /* addr: the registration key for the records that follow in this message */                   \
     X(PUT)    /* payload: the bytes to store */                                                              \
@@ -108,8 +107,9 @@ struct hl_wire_short {
 };
 #define HL_WIRE_FETCHES 1u
 
-/* A SIGNAL names data and word by registration key and RMA address; rx handles it itself. The payload is the
- * data; without payload only the word is changed. */
+/* A SIGNAL is a put with notification of MPI, or a put with signal of OpenSHMEM. It names data and word by
+ * registration key and RMA address; rx handles it itself. The payload is the data; without payload only the
+ * word is changed. */
 enum hl_wire_signal { HL_WIRE_SIGNAL_NONE, HL_WIRE_SIGNAL_SET, HL_WIRE_SIGNAL_ADD };
 struct hl_wire_signal_rec {
     uint8_t op, kind, basic, flags; /* HL_WIRE_SIGNAL, enum hl_wire_signal, 0, 0 */

@@ -84,8 +84,32 @@ START_TEST(the_last_number_is_told_until_it_is_answered)
 }
 END_TEST
 
+/* Once a second; a look at each rank of a large job would take milliseconds. */
+START_TEST(a_look_takes_only_those_spoken_to)
+{
+    static const int peers[] = {999999, 7, 500000};
+    hl_job.size = 1000000;
+    ck_assert_int_eq(hl_rx_streams_open(), 0);
+    ck_assert_int_eq(hl_rx_streams_look(), 0);
+    for (uint64_t number = 1; number <= 2; number++) {
+        for (int i = 0; i < 3; i++) {
+            ck_assert_int_eq(hl_rx_streams_spoken_to(peers[i]), number == 2);
+            hl_rx_streams_left(peers[i], number);
+        }
+        ck_assert_int_eq(hl_rx_streams_look(), 3);
+    }
+    ck_assert(!hl_rx_streams_spoken_to(8));
+    hl_rx_streams_close();
+    ck_assert(!hl_rx_streams_spoken_to(7));
+    ck_assert_int_eq(hl_rx_streams_open(), 0);
+    ck_assert_int_eq(hl_rx_streams_look(), 0);
+    hl_rx_streams_close();
+}
+END_TEST
+
 static void add_streams(TCase *t)
 {
+    tcase_add_test(t, a_look_takes_only_those_spoken_to);
     tcase_add_test(t, records_of_the_dead_may_be_missing);
     tcase_add_loop_exit_test(t, a_lost_record_ends_the_job, 1, 0, 2);
     tcase_add_test(t, the_last_number_is_told_until_it_is_answered);

@@ -120,10 +120,12 @@ int hl_rx_streams_open(void);
 void hl_rx_streams_close(void);
 uint64_t hl_rx_streams_number(int peer, unsigned op); /* the number of the next record to this peer */
 void hl_rx_streams_left(int peer, uint64_t number);   /* says that the record of that number has left */
+bool hl_rx_streams_spoken_to(int peer);               /* true: a record has left for this peer */
 enum hl_rx_turn hl_rx_streams_take(const struct hl_wire_head *head);
 /* After HL_RX_NEXT: a message from that rank whose turn it is now, which the caller frees, or NULL. */
 struct hl_rx_parked *hl_rx_streams_next(int from);
-void hl_rx_streams_look(void);    /* called once a second: tells last numbers, asks about gaps */
+/* Called once a second: tells last numbers, asks about gaps. Returns how many streams it looked at. */
+int hl_rx_streams_look(void);
 bool hl_rx_streams_ask(int peer); /* asks its receive thread for an answer; false: that cannot leave now */
 
 /* A rank's card, as hl_rx_card_of, for the receive thread, which does not wait for the launcher while another
