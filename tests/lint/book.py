@@ -3,7 +3,7 @@
 
 Every page of docs/ begins with three questions and stands in the index, docs/README.md, with all others once. WINDOWS.md
 has the keys and defaults of the library's table, in both directions. The README installs what the build needs. Files that RULES.md names exist and have what it names of them. Functions, variables,
-options, counters and links of the pages exist."""
+options, counters and links of the pages exist, and variables of the compiler wrappers stand in ENVIRONMENT.md."""
 import os
 import re
 import sys
@@ -109,9 +109,17 @@ def names(root):
         yield from (f"{name}: {word} is nowhere to be found" for word in sorted(lost))
 
 
+def wrappers(root):
+    """Variables of ours that the compiler wrappers read and the table has not: a program would be told that they have no effect."""
+    page = read(root, "docs/ENVIRONMENT.md")
+    for name in sorted(set(re.findall(r"\$\{(HOTLANE_\w+)", read(root, "tools/wrapper.in")))):
+        if f"`{name}`" not in page:
+            yield f"docs/ENVIRONMENT.md: {name}, which tools/wrapper.in reads, is missing"
+
+
 def main():
     root = os.path.abspath(sys.argv[1])
-    wrong = [line for check in (questions, index, packages, windows, rules, names) for line in check(root)]
+    wrong = [line for check in (questions, index, packages, windows, rules, names, wrappers) for line in check(root)]
     print("\n".join(wrong) if wrong else f"{len(pages(root))} pages hold together")
     return 1 if wrong else 0
 
