@@ -136,6 +136,21 @@ def against_others(row, unlike=()):
     return sentence
 
 
+def beside(row, *limits):
+    """How many times a yardstick that is no library the row reaches."""
+    def sentence(tables):
+        said = []
+        for table in _tables(tables):
+            own = {key: harness.middle(cell) for key, cell in _cells(table, row).items()}
+            for limit in limits:
+                found = [own[key] / harness.middle(cell) for key, cell in _cells(table, limit).items() if own.get(key) and harness.middle(cell)]
+                if found:
+                    words = dict.fromkeys([_times(min(found)), _times(max(found))])
+                    said.append(f"{table['title']}, {table['unit']}: {row} reaches {' to '.join(words)} times {limit}.")
+        return said
+    return sentence
+
+
 def percents(words):
     """The medians of relative tables in percent, key by key; words: what the paper has."""
     def sentence(tables):
@@ -373,7 +388,8 @@ FIGURES = [
     Figure("messages", "Messages between two ranks", "beyond", "messages", "message", (30, 200),
            ["--milliseconds", "50", "--rounds", "2", "--sizes", "4096,65536,1048576", "--unexpected", "1000", "--timeout", "8"], ["--milliseconds", "150", "--rounds", "3", "--timeout", "30"],
            ["--milliseconds", "20", "--rounds", "2", "--sizes", "1024,65536", "--unexpected", "1000"],
-           "Rates, latency and bandwidth of messages, beside memcpy and a plain TCP stream.", [against_others("hotlane", [", out of a window"])],
+           "Rates, latency and bandwidth of messages, beside memcpy and a plain TCP stream.",
+           [against_others("hotlane", [", out of a window", "memcpy", "a TCP stream"]), beside("hotlane", "memcpy", "a TCP stream")],
            "How long a short message takes on the node depends on how far the two ranks' cores, of {cores} here, are from each other."),
     Figure("collectives", "Collectives of the ranks of one node", "beyond", "collectives", "collectives", (20, 150),
            ["--ranks", "2", "--operations", "barrier,bcast,allreduce", "--milliseconds", "20", "--rounds", "3", "--timeout", "15"], ["--milliseconds", "50", "--rounds", "3", "--timeout", "60"],

@@ -230,6 +230,8 @@ def sentences():
     said = figures.against_others("a, probe")([table])
     check(said == ["received, messages/s: a, probe is 2.00 to 3.00 times as good as the best of the others (b, probe).", "Not compared: mpich (failed)."],
           f"against others: {said}")
+    said = figures.beside("a, probe", "b, probe", "none")([table])
+    check(said == ["received, messages/s: a, probe reaches 2.00 to 3.00 times b, probe."], f"beside a limit: {said}")
     for figure in figures.FIGURES:  # no number of cores makes a reason untrue
         why = figure.why.format(cores=64)
         check("{" not in why and not re.search(r"\b[Oo]n 64 cores|64 cores, so\b", why), f"{figure.id} concludes from a number of cores: {why}")
