@@ -8,6 +8,7 @@ import os
 import harness
 
 DOTS = "Dots are medians of {turns} of each, in turns; bars reach from the least to the most."
+ONCE = "Dots are one run of each, in turns: what they vary by is not known."  # instead of these words
 EXACT = "Counted exactly, not timed: the same in every run."
 
 # id: its name for --only; paper: a key of PAPERS; number: the paper's own name of it; seconds: how long it takes, quick and
@@ -63,6 +64,11 @@ def _times(value):
     return f"{value:.2f}" if value < 10 else f"{value:.0f}"
 
 
+def _listed(things):
+    """Names in a row; those of rows may have commas themselves."""
+    return ("; " if any("," in thing for thing in things) else ", ").join(things)
+
+
 def _way(ratio):
     if ratio == 0:
         return "falls to nothing"
@@ -74,16 +80,14 @@ def growth(*names):
     def sentence(tables):
         said = []
         for table in _by_count(tables):
-            found = {}
+            found = {}  # {(first key, last key): what is said}
             for row in table["rows"]:
                 cells = _cells(table, row["name"])
                 keys = list(cells)
                 if (row["name"] in names or not names and row["ours"]) and len(keys) > 1 and harness.middle(cells[keys[0]]) > 0:
-                    found[row["name"]] = (harness.middle(cells[keys[-1]]) / harness.middle(cells[keys[0]]), keys[0], keys[-1])
-            if found:
-                first, last = next(iter(found.values()))[1:]
-                said.append(f"{table['title']}: from {first} to {last} {table['x']} " + ", ".join(
-                    f"{name} {_way(r)}" for name, (r, *_) in found.items()) + ".")
+                    ratio = harness.middle(cells[keys[-1]]) / harness.middle(cells[keys[0]])
+                    found.setdefault((keys[0], keys[-1]), []).append(f"{row['name']} {_way(ratio)}")
+            said += [f"{table['title']}: from {first} to {last} {table['x']} {_listed(words)}." for (first, last), words in found.items()]
         return said
     return sentence
 
@@ -102,19 +106,20 @@ def in_order(*names):
             right = all(sign * a <= sign * b for a, b in zip(medians, medians[1:]))
             apart = all(min(a) > max(b) if sign < 0 else max(a) < min(b) for a, b in zip(cells, cells[1:]))
             order = sorted(zip(names, medians), key=lambda pair: sign * pair[1])
-            said.append(f"{table['title']}, {key} {table['x']}: from the best to the worst " + ", ".join(
-                f"{n} ({harness.number(v)})" for n, v in order) + (": the paper's order" if right else ": not the paper's order")
-                + ("." if apart or not right else ", though some ranges overlap."))
+            said.append(f"{table['title']}, {key} {table['x']}, {table['unit']}: from the best to the worst "
+                        + _listed([f"{n} ({harness.number(v)})" for n, v in order])
+                        + (": the paper's order" if right else ": not the paper's order")
+                        + (", by one run of each" if all(len(c) == 1 for c in cells) else "" if apart or not right else ", though some ranges overlap") + ".")
         return said
     return sentence
 
 
 def against_others(row, unlike=()):
-    """How many times as good as the best other library the row is; rows that did not use the network are named instead."""
+    """How many times as good as the best other library the row is; rows that did not use the network, or failed, are named instead."""
     def sentence(tables):
         said, left = [], set()
         for table in _tables(tables):
-            left |= {f"{r['name']} ({r['mark']})" for r in table["rows"] if harness.NO_PATH in r["mark"]}
+            left |= {f"{r['name']} ({r['mark']})" for r in table["rows"] if harness.NO_PATH in r["mark"]} | {f"{n} (failed)" for n in table["failed"]}
             if table["drawn"] == "relative":
                 continue
             values = values_of(table, unlike)
@@ -123,11 +128,26 @@ def against_others(row, unlike=()):
             if ratios:
                 low, high = min(r for r, _ in ratios), max(r for r, _ in ratios)
                 words = _times(low) if len(ratios) == 1 else f"{_times(low)} to {_times(high)}"
-                said.append(f"{table['title']}: {row} is {words} times as good as the best of the others "
-                            f"({', '.join(sorted({name for _, name in ratios}))}).")
+                said.append(f"{table['title']}, {table['unit']}: {row} is {words} times as good as the best of the others "
+                            f"({_listed(sorted({name for _, name in ratios}))}).")
         if left:
-            said.append("Not compared: " + ", ".join(sorted(left)) + ".")
+            said.append("Not compared: " + _listed(sorted(left)) + ".")
         return said if said else ["No other library ran here to compare with."]
+    return sentence
+
+
+def beside(row, *limits):
+    """How many times a yardstick that is no library the row reaches."""
+    def sentence(tables):
+        said = []
+        for table in _tables(tables):
+            own = {key: harness.middle(cell) for key, cell in _cells(table, row).items()}
+            for limit in limits:
+                found = [own[key] / harness.middle(cell) for key, cell in _cells(table, limit).items() if own.get(key) and harness.middle(cell)]
+                if found:
+                    words = dict.fromkeys([_times(min(found)), _times(max(found))])
+                    said.append(f"{table['title']}, {table['unit']}: {row} reaches {' to '.join(words)} times {limit}.")
+        return said
     return sentence
 
 
@@ -209,11 +229,15 @@ def values_of(table, unlike=()):
     return values
 
 
-_CORES = "The paper had many cores; this machine has {cores}, so with more threads than that the kernel's scheduler is measured as well. "
+_CORES = "This machine has {cores} cores; where more threads than that run, the kernel's scheduler is measured as well. "
 _ONE_LOCK = ("One lock for the process (global) is lowest as soon as threads are added, a lock held briefly comes next; a lock for each "
              "object, pools of each thread and atomic counts gain; no locks come nearest to as many processes (none, processes).")
 _BALAJI_WHY = ("The paper had eight cores and a machine for the receivers; this machine has {cores} for both. A lock that nobody wants costs "
                "little, so where senders do not run at the same time the designs lie together.")
+
+_ISEND_WHY = (" Of the eight locks that a nonblocking send and its wait take with a lock for each object, five belong to objects that all threads "
+              "share here: two to the pool of requests, two to the count of the communicator, one to progress. Threads that "
+              "run at the same time wait for each other there; pools of each thread (+tlp) take two of the five away, atomic counts (+atomic) two more.")
 
 
 def _threads(few):
@@ -224,12 +248,13 @@ def _threads(few):
 
 def _balaji(test, title, words, seconds):
     few = _threads("1,2,4" if test == "burst" else "1,2")
+    shared = test == "isend"
     return Figure(f"balaji-{words}", title, "balaji", "of Figures 3 to 8", "msgrate", seconds,
                   ["--tests", test, "--threads", few, "--milliseconds", "30", "--rounds", "3", "--timeout", "10"],
                   ["--tests", test, "--milliseconds", "200", "--rounds", "3", "--timeout", "60"],
                   ["--tests", test, "--threads", "1,2", "--messages", "2000", "--milliseconds", "2", "--modes", "global,lockfree", "--rounds", "2"],
-                  _ONE_LOCK, [in_order("lockfree", "object", "global"), growth("lockfree", "object", "brief", "global", "processes")],
-                  _BALAJI_WHY)
+                  _ONE_LOCK, [in_order("lockfree", "object", "global"), growth("lockfree", "object", "brief", "global", "processes")]
+                  + [growth("object+atomic", "object+tlp", "object+tlp+atomic")] * shared, _BALAJI_WHY + _ISEND_WHY * shared)
 
 
 def _kandalla_5(call, letter):
@@ -241,7 +266,7 @@ def _kandalla_5(call, letter):
                   "One rank with 1 to 32 threads, three target ranks, 128 operations and a flush in each turn. Threads that are thread-hot "
                   "are compared with a library that takes one lock for the process.",
                   [in_order("hot", "global"), against_others("hot"), growth("hot", "hot, default lanes", "global"), marked],
-                  _CORES + "Its network was a Cray's; here it is TCP through the loopback device, or the memory of the node.",
+                  _CORES + "The paper's network was a Cray's; here it is TCP through the loopback device, or the memory of the node.",
                   DOTS + " At every size, turns that would begin more than 60 ms after the first one are left out; kandalla-5-turns leaves out none.")
 
 
@@ -251,7 +276,7 @@ def _stencil(number, what, title, shows):
                   ["--what", what, "--side", "128", "--steps", "100", "--rounds", "3", "--timeout", "60"],
                   ["--what", what, "--side", "16", "--patch", "8", "--steps", "4", "--threads", "1,2", "--ranks", "1,2", "--rounds", "2"],
                   shows, [growth(), against_others("hotlane")],
-                  _CORES + "Its runs took up to 34,848 cores and its program was WOMBAT; the stencil here communicates in the same way.")
+                  _CORES + "The paper's runs took up to 34,848 cores and its program was WOMBAT; the stencil here communicates in the same way.")
 
 
 FIGURES = [
@@ -279,7 +304,7 @@ FIGURES = [
            [in_order("hotlane, matched probe", "hotlane, locks"), in_order("hotlane, matched probe", "hotlane, map of locks"),
             in_order("hotlane, matched probe", "hotlane, outside"),
             against_others("hotlane, matched probe")],
-           _CORES + "What receives shares the cores with what sends."),
+           _CORES + "Senders and receivers share the machine."),
     Figure("hoefler-sizes", "Messages of unknown length, by their length", "hoefler", "size of messages", "mprobe", (26, 80),
            ["--what", "sizes", "--threads", "2", "--sizes", "8,4096,262144", "--messages", "1000000", "--milliseconds", "20", "--rounds", "2", "--timeout", "10"],
            ["--what", "sizes", "--messages", "1000000", "--milliseconds", "100", "--timeout", "30"],
@@ -292,12 +317,13 @@ FIGURES = [
            ["--what", "trip", "--targets", "directed", "--threads", "1,2", "--messages", "200", "--milliseconds", "2", "--rounds", "2"],
            "Matched probe is quickest; matching outside of MPI pays a hand-over to another thread in every round trip.",
            [in_order("hotlane, matched probe", "hotlane, locks", "hotlane, outside"), against_others("hotlane, matched probe")],
-           _CORES + "Threads that poll take the cores from those that they wait for."),
+           _CORES + "There, threads that poll take the cores from those that they wait for."),
     Figure("hoefler-listings", "The listing that must end, and the lock that must not", "hoefler", "Listings", "mprobe", (8, 20),
            ["--what", "listing"], ["--what", "listing"], ["--what", "listing"],
            "A thread that waits for a message from anybody must not keep a thread from waiting that knows its source. With matched probe, with "
            "the polling lock and with matching outside that ends; with a lock that is held while waiting it never does.",
-           [ends], "It is not to differ: whether a program ends is no matter of speed."),
+           [ends], "It is not to differ: whether a program ends is no matter of speed.",
+           "Each way once; one that has not ended within 30 s, or 3 s with the lock that is held while waiting, counts as one that waits for ever."),
     Figure("kandalla-2", "Variables for kinds of memory, page sizes and policies", "kandalla", "Figure 2", "memory_kinds", (2, 2),
            ["--what", "mpi"], ["--what", "mpi"], ["--what", "mpi"],
            "Three variables by which a program's windows and MPI_Alloc_mem come to lie in DDR or MCDRAM, on pages of 4 KiB to 512 MiB, and what is done "
@@ -317,7 +343,7 @@ FIGURES = [
            ["--calls", "put", "--paths", "node", "--modes", "hot", "--threads", "1", "--sizes", "1048576", "--outer", "8", "--milliseconds", "0",
             "--rounds", "1", "--early", "0"],
            "The paper's loop has 4096 turns at every size; of 1 MiB they carry 512 GiB.", [growth("hot"), against_others("hot")],
-           "Figure 5 a above leaves out turns that would begin after 60 ms. This one leaves out none: whether the limit changes the rate "
+           "kandalla-5a leaves out turns that would begin after 60 ms. This one leaves out none: whether the limit changes the rate "
            "shows beside its 1 MiB. A single row of 512 GiB takes minutes, so gets, the network, more threads and the other modes are not repeated here.",
            "Run once, all turns, on the node.", takes=("--ours",)),
     Figure("kandalla-6", "Alltoall by many threads, each on a communicator of its own", "kandalla", "Figure 6", "alltoall_mt", (24, 150),
@@ -328,8 +354,8 @@ FIGURES = [
            "quicker than a lock for each object, and than one for the process.",
            [in_order("hot, by messages", "object", "global"), against_others("hot", [", persistent"])],
            _CORES + "The rows object and global go by messages, as in the designs that they stand for. The paper's order is judged on hot by "
-           "messages, from which they differ by their locks alone; hot itself uses mailboxes on the node. From 64 KiB on the speed of memory "
-           "decides."),
+           "messages, from which they differ by their locks alone; hot itself uses mailboxes on the node. The longer the blocks, the more of the "
+           "time is their copying, which no lock changes."),
     _stencil("7", "strong", "Strong scaling: more threads on the same grid", "How the time of the same problem falls with more threads of a rank."),
     _stencil("8a", "weak", "Weak scaling: more ranks, each with the same grid", "How well the work of each rank keeps its speed as ranks are added."),
     _stencil("8b", "equal", "Threads against ranks, the same number in all", "At equal cores, few ranks of many threads against many ranks of few."),
@@ -338,8 +364,8 @@ FIGURES = [
            ["--zones", "16,16", "--steps", "4", "--threads", "1,2", "--rounds", "2"],
            "Time in communication that thread-hot needs less than one lock for the process: 18 % and 40 % in the paper.",
            [percents("The paper has 18 % and 40 %."), in_order("hot", "global"), growth("hot", "global", "enqueue")],
-           _CORES + "Two ranks share them, so two threads of one rank hardly ever run at the same time, and a lock that nobody else wants "
-           "costs nothing."),
+           _CORES + "Two ranks share them, with their receive threads. Where that leaves one core for each rank, two threads of one rank hardly ever "
+           "run at the same time, and a lock that nobody else wants costs nothing; with more cores for each they meet at the lock."),
     Figure("tail", "A put and its flush beside threads that burst", "beyond", "flush tail", "flush_tail", (18, 120),
            ["--seconds", "1", "--bursters", "0,3", "--rounds", "1", "--timeout", "15"], ["--seconds", "1", "--rounds", "3", "--timeout", "30"], ["--seconds", "1", "--bursters", "0,1", "--rounds", "1"],
            "Whether one thread waits in its flush for what other threads go on putting. Goal: the 99th percentile beside a bursting thread is at "
@@ -358,12 +384,13 @@ FIGURES = [
     Figure("rates", "Rates of small one-sided operations", "beyond", "rates", "rates", (24, 150),
            ["--milliseconds", "50", "--rounds", "3", "--timeout", "8"], ["--milliseconds", "150", "--rounds", "3", "--timeout", "30"], ["--milliseconds", "20", "--rounds", "2"],
            "Puts, gets, a put with its flush, a fetch_and_op with its flush, on the node and over the network, beside the best of the others.",
-           [against_others("hotlane")], "On {cores} cores 8 and 32 threads measure the scheduler as well."),
+           [against_others("hotlane")], "Rows of more threads than the {cores} cores here measure the scheduler as well."),
     Figure("messages", "Messages between two ranks", "beyond", "messages", "message", (30, 200),
            ["--milliseconds", "50", "--rounds", "2", "--sizes", "4096,65536,1048576", "--unexpected", "1000", "--timeout", "8"], ["--milliseconds", "150", "--rounds", "3", "--timeout", "30"],
            ["--milliseconds", "20", "--rounds", "2", "--sizes", "1024,65536", "--unexpected", "1000"],
-           "Rates, latency and bandwidth of messages, beside memcpy and a plain TCP stream.", [against_others("hotlane", [", out of a window"])],
-           "How far the {cores} cores are from each other decides most of a short message on the node."),
+           "Rates, latency and bandwidth of messages, beside memcpy and a plain TCP stream.",
+           [against_others("hotlane", [", out of a window", "memcpy", "a TCP stream"]), beside("hotlane", "memcpy", "a TCP stream")],
+           "How long a short message takes on the node depends on how far the two ranks' cores, of {cores} here, are from each other."),
     Figure("collectives", "Collectives of the ranks of one node", "beyond", "collectives", "collectives", (20, 150),
            ["--ranks", "2", "--operations", "barrier,bcast,allreduce", "--milliseconds", "20", "--rounds", "3", "--timeout", "15"], ["--milliseconds", "50", "--rounds", "3", "--timeout", "60"],
            ["--ranks", "2", "--operations", "barrier,bcast", "--milliseconds", "5", "--rounds", "2"],
@@ -392,12 +419,12 @@ FIGURES = [
            ["--milliseconds", "20", "--times", "1,4", "--lanes", "2", "--jobs", "4x1", "--patches", "8", "--zones", "16,16", "--steps", "4", "--rounds", "2"],
            "Puts by more threads than lanes, and the stencil by more ranks and threads than cores. Goals: 4 threads for each lane put 0.9 times as fast as "
            "one; the stencil takes 2 times a serial run with 4 × 1 and 3 times with 8 × 4.", [extremes, against_others("hotlane")],
-           "All of them share {cores} cores."),
+           "All of them share {cores} cores; where these are no fewer than the threads, the stencil's rows show no turns of the scheduler."),
     Figure("stencil-share", "What communication costs the stencil", "beyond", "stencil", "stencil-share", (20, 150),
            ["--steps", "60", "--rounds", "2", "--timeout", "10"], ["--steps", "100", "--rounds", "3", "--timeout", "60"],
            ["--zones", "16,16", "--patches", "8", "--steps", "4", "--jobs", "2x1,2x2", "--rounds", "2"],
            "Time against a serial run, and the share of communication, by the division into ranks and threads. Goal: 3 % with 2 × 1 and patches of 8.",
-           [extremes, against_others("hotlane")], "What a rank waits for its neighbours is the scheduler's with more threads than {cores} cores."),
+           [extremes, against_others("hotlane")], "With more threads than the {cores} cores here, what a rank waits for its neighbours is partly turns of the scheduler."),
     Figure("pages", "Page sizes of a window's memory", "beyond", "page sizes", "mem_page", (22, 200),
            ["--mib", "64,256", "--rounds", "5"], ["--mib", "256,1024", "--rounds", "11"], ["--mib", "32", "--pages", "4K,thp", "--operations", "65536", "--rounds", "2"],
            "Random operations on a peer's window beside a bare mapping of the same pages. Goals: 1.03 times the mapping's time; 2M pages 2.5 times as "
@@ -406,7 +433,7 @@ FIGURES = [
     Figure("fabrics", "Providers of libfabric beside each other", "beyond", "fabrics", "fabrics", (20, 120),
            ["--fabrics", "tcp;ofi_rxm@system", "--milliseconds", "100", "--rounds", "3"], ["--milliseconds", "200", "--rounds", "3"],
            ["--fabrics", "tcp;ofi_rxm@system", "--milliseconds", "20", "--rounds", "2"],
-           "The same operations over each provider, a start, and the memory that lanes take.", [],
+           "The same operations over each provider, a start, and the memory that lanes take.", [extremes],
            "Both ranks and both receive threads share {cores} cores."),
     Figure("instructions", "Instructions of one call", "beyond", "exact counts", "icount", (0, 240), None, [], ["--what", "calls,flushes"],
            "User instructions of calls with THREAD_MULTIPLE and checks of arguments, on the node (near), linked statically, and over the network "
@@ -431,7 +458,7 @@ FIGURES = [
     Figure("ends", "The end after a kill", "beyond", "ends", "kill-test", (10, 60), ["12"], ["100"], ["2", "--ways", "near,net"],
            "Ranks, launchers and guardians of a running stencil are killed at random moments: how long until every process is gone, the exit code names "
            "the cause, and nothing is left. Goal: one second.", [slowest],
-           "The kernel takes longest to end processes with much memory, on {cores} cores one after the other.",
+           "The kernel ends a process with much memory more slowly, and those that outnumber the {cores} cores one after the other.",
            "Dots are medians of the kills of that kind ({turns} in all); bars reach from the least to the most.", takes=()),
 ]
 

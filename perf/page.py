@@ -89,8 +89,9 @@ def _words(told):
 def _caption(entry, tables):
     rounds = sorted({t["rounds"] for t in tables}) or [0]
     turns = "–".join(map(str, sorted({rounds[0], rounds[-1]})))
-    how = figures.find(entry["id"]).how.format(turns=f"{turns} run{'s' * (rounds[-1] != 1)}")
-    return (f"{_e(entry['title'])}. {_e(how)} Measured {_e(entry['began'])}, in {entry['took_s']:.0f} s, while the load of the machine was {entry['load']:.1f}.")
+    how = figures.find(entry["id"]).how
+    how = (how.replace(figures.DOTS, figures.ONCE) if rounds[-1] == 1 else how).format(turns=f"{turns} run{'s' * (rounds[-1] != 1)}")
+    return (f"{_e(entry['title'])}. {_e(how)} Measured {_e(entry['began'])}, in {entry['took_s']:.0f} s; before it the load of the machine was {entry['load']:.1f}.")
 
 
 def _section(entry):

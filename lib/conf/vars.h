@@ -167,6 +167,7 @@
 #define HL_TOOL_VARS(X)                                                                                      \
     X("HOTLANE_CC", "compiler that mpicc and oshcc call")                                                    \
     X("HOTLANE_CXX", "compiler that mpicxx and oshc++ call")                                                 \
+    X("HOTLANE_FC", "compiler that mpifort calls")                                                           \
     X("HOTLANE_BUILD", "build folder that the scripts under perf/ use")                                      \
     X("HOTLANE_PEERS",                                                                                       \
       "folder of other MPIs that the scripts under perf/ compare with (perf/install-peers)")                 \

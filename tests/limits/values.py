@@ -175,7 +175,7 @@ def names():
     for slip, name in (("SHMEM_SYMETRIC_SIZE", "SHMEM_SYMMETRIC_SIZE"), ("MPICH_ALOC_MEM_PG_SZ", "MPICH_ALLOC_MEM_PG_SZ")):
         notes = json.loads(run(INFO, "--json", "--no-network", **{slip: "1G", "SHMEM_DEBUG": "1", "MPICH_RANK_REORDER_METHOD": "1"})[1])["notes"]
         expect(f"{slip} is told, other's names are not", len(notes) == 1 and f"did you mean {name}?" in notes[0], notes)
-    code, out, error = run(JOB, "start", HOTLANE_LANE="1", HOTLANE_NONSENSE_OF_MINE="1")
+    code, out, error = run(JOB, "start", HOTLANE_LANE="1", HOTLANE_NONSENSE_OF_MINE="1", HOTLANE_FC="gfortran")
     expect("a program goes on", code == 0 and "done" in out, error)
     expect("and says it", len(error.splitlines()) == 2 and "did you mean HOTLANE_LANES?" in error
            and "HOTLANE_NONSENSE_OF_MINE is not a variable" in error, error)

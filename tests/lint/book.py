@@ -3,7 +3,8 @@
 
 Every page of docs/ begins with three questions and stands in the index, docs/README.md, with all others once. WINDOWS.md
 has the keys and defaults of the library's table, in both directions. The README installs what the build needs. Files that RULES.md names exist and have what it names of them. Functions, variables,
-options, counters and links of the pages exist."""
+options, counters and links of the pages exist, variables of the compiler wrappers stand in ENVIRONMENT.md, and tests run
+the commands of each page."""
 import os
 import re
 import sys
@@ -94,7 +95,7 @@ def names(root):
     """Functions, variables, options of mpiexec, counters and links of a page that are not there."""
     headers = folder(root, "include") + read(root, "fortran/hotlane.f90")
     variables = headers + read(root, "docs/ENVIRONMENT.md") + read(root, "tools/wrapper.in")
-    options, counters = read(root, "tools/mpiexec/options.c"), read(root, "lib/stat/stat.h")
+    options, counters, asked = (read(root, file) for file in ("tools/mpiexec/options.c", "lib/stat/stat.h", "tools/info/main.c"))
     for name in [f"docs/{page}" for page in pages(root) if page not in MADE] + ["README.md"]:
         text = read(root, name)
         prose = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
@@ -102,6 +103,7 @@ def names(root):
                 if not re.search(rf"\b{word}", headers, re.I)}
         lost |= {word for word in re.findall(r"\b(?:HOTLANE|MPICH|SHMEM|SMA)_[A-Z_0-9]*[A-Z]\b(?![*_])", text) if word not in variables}
         lost |= {word for word in re.findall(r"\bmpiexec --([a-z-]+)", text) if f'"{word}"' not in options}
+        lost |= {word for word in re.findall(r"\bhotlane-info --([a-z-]+)", text) if f'{{"{word}",' not in asked}
         if name == "docs/TUNING.md":
             lost |= {word for word in re.findall(r"`([a-z]+_[a-z_]+)`", prose) if f"X({word}," not in counters} - OTHER_WORDS
         lost |= {link for link in re.findall(r"\]\(([^)#:]+)\)", prose)
@@ -109,9 +111,25 @@ def names(root):
         yield from (f"{name}: {word} is nowhere to be found" for word in sorted(lost))
 
 
+def wrappers(root):
+    """Variables of ours that the compiler wrappers read and the table has not: a program would be told that they have no effect."""
+    page = read(root, "docs/ENVIRONMENT.md")
+    for name in sorted(set(re.findall(r"\$\{(HOTLANE_\w+)", read(root, "tools/wrapper.in")))):
+        if f"`{name}`" not in page:
+            yield f"docs/ENVIRONMENT.md: {name}, which tools/wrapper.in reads, is missing"
+
+
+def commands(root):
+    """Pages with commands behind "$ " that no test runs: tests/install/book.py does, and tests/info/page.py those of MEMORY.md."""
+    run = read(root, "tests/install/meson.build")
+    for name in [f"docs/{page}" for page in pages(root) if page != "MEMORY.md"] + ["README.md"]:
+        if re.search(r"^ *\$ ", read(root, name), re.M) and f"'{name}'" not in run:
+            yield f"{name}: its commands are run by no test (tests/install/meson.build)"
+
+
 def main():
     root = os.path.abspath(sys.argv[1])
-    wrong = [line for check in (questions, index, packages, windows, rules, names) for line in check(root)]
+    wrong = [line for check in (questions, index, packages, windows, rules, names, wrappers, commands) for line in check(root)]
     print("\n".join(wrong) if wrong else f"{len(pages(root))} pages hold together")
     return 1 if wrong else 0
 

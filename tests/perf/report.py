@@ -130,7 +130,7 @@ def examine(folder, count=None):
         check(says, "the page does not count its figures")
         count, hows = int(says[1]), [""]
     else:
-        hows = {f.how.partition("{")[0] for f in figures.FIGURES}
+        hows = {f.how.partition("{")[0] for f in figures.FIGURES} | {figures.ONCE}
         check(f"{count} of {len(figures.FIGURES)} figures" in text, "the page counts its figures against something else than all there are")
     check(len(page.figures) == count, f"{len(page.figures)} figures, not {count}")
     for figure in page.figures:
@@ -209,10 +209,32 @@ def relative():
     check(len(places) > 4 and all(svg.TOP <= y <= svg.HEIGHT - svg.BOTTOM for y in places) and ">-20<" in text and ">0<" in text, f"negative shares: {text}")
     svg.curves_text("none", "cores", "percent", {"a": [(2, 0, 0, 0), (4, 0, 0, 0)]})
     table = {"title": "less", "unit": "percent", "x": "cores", "better": "more", "keys": [2, 4], "drawn": "relative",
-             "rows": [{"name": "against global", "ours": True, "mark": "", "cells": [[12.2], [36, 38]], "paper": []}]}
+             "rows": [{"name": "against global", "ours": True, "mark": "", "cells": [[12.2], [36, 38]], "paper": []}], "failed": {}}
     said = figures.percents("The paper has 18 %.")([table])
     check(said == ["less: against global 12 % on 2 cores, 37 % on 4 cores. The paper has 18 %."], f"percents: {said}")
     check(figures.against_others("hotlane")([table]) == ["No other library ran here to compare with."], "what is relative is compared")
+
+
+def sentences():
+    """What is said of a table names its unit, keeps names with commas apart, gives each row its own ends, and owns up to single runs and failures."""
+    def row(name, ours, *cells):
+        return {"name": name, "ours": ours, "mark": "", "cells": list(cells), "paper": []}
+
+    table = {"title": "received", "unit": "messages/s", "x": "threads", "better": "more", "keys": [1, 2, 8], "drawn": True, "failed": {"mpich": "it hung"},
+             "rows": [row("a, locks", True, [1], [4], [2]), row("a, probe", True, [2], [6], []), row("b, probe", False, [1], [2], [4])]}
+    said = figures.growth("a, locks", "a, probe")([table])
+    check(said == ["received: from 1 to 8 threads a, locks grows 2.00 times.", "received: from 1 to 2 threads a, probe grows 3.00 times."], f"growth: {said}")
+    said = figures.in_order("a, probe", "a, locks")([table])
+    check(said == ["received, 2 threads, messages/s: from the best to the worst a, probe (6); a, locks (4): the paper's order, by one run of each."],
+          f"order: {said}")
+    said = figures.against_others("a, probe")([table])
+    check(said == ["received, messages/s: a, probe is 2.00 to 3.00 times as good as the best of the others (b, probe).", "Not compared: mpich (failed)."],
+          f"against others: {said}")
+    said = figures.beside("a, probe", "b, probe", "none")([table])
+    check(said == ["received, messages/s: a, probe reaches 2.00 to 3.00 times b, probe."], f"beside a limit: {said}")
+    for figure in figures.FIGURES:  # no number of cores makes a reason untrue
+        why = figure.why.format(cores=64)
+        check("{" not in why and not re.search(r"\b[Oo]n 64 cores|64 cores, so\b", why), f"{figure.id} concludes from a number of cores: {why}")
 
 
 def sizes():
@@ -380,6 +402,7 @@ if __name__ == "__main__":
         every_script()
         examine(os.path.join(SOURCE, "docs", "report"))
         relative()
+        sentences()
         sizes()
         amounts()
     elif len(sys.argv) > 2:
