@@ -93,9 +93,28 @@ static size_t count_pairs(char *const *env)
     return count;
 }
 
+/* Keeps an array, of which one slot in front is free, unless one with the same pairs was made before: that
+ * one serves again. Returns the array that is to be used. */
+static char **keep_env(char **made) HL_REQUIRES(env_lock)
+{
+    for (char **slot = kept; slot != NULL; slot = (char **)(void *)slot[0]) {
+        size_t i = 0;
+        while (slot[1 + i] == made[i] && made[i] != NULL) {
+            i++;
+        }
+        if (slot[1 + i] == made[i]) {
+            free(made - 1);
+            return slot + 1;
+        }
+    }
+    made[-1] = (char *)(void *)kept;
+    kept = made - 1;
+    return made;
+}
+
 /* Makes an environment of the user's and what the lenders add. A new array instead of setenv: readers in
- * other threads always have a whole one. For their sake it is never freed; leak checkers find it by a chain
- * through the slot in front. Without memory the environment stays as it is. */
+ * other threads always have a whole one. For their sake it is never freed, but used again; leak checkers find
+ * it by a chain through the slot in front. Without memory the environment stays as it is. */
 static void lend_env(void) HL_REQUIRES(env_lock)
 {
     size_t count = count_pairs(users), most = count + 2;
@@ -106,8 +125,7 @@ static void lend_env(void) HL_REQUIRES(env_lock)
     if (during == NULL) {
         return;
     }
-    during[0] = (char *)(void *)kept;
-    kept = during++;
+    during++;
     if (count > 0) {
         memcpy(during, users, count * sizeof *during);
     }
@@ -120,7 +138,7 @@ static void lend_env(void) HL_REQUIRES(env_lock)
             }
         }
     }
-    environ = lent = during;
+    environ = lent = keep_env(during);
 }
 
 void hl_conf_with_env(const char *const *extra, void (*fn)(void *), void *arg)

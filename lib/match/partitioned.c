@@ -209,8 +209,8 @@ static int start_part_send(struct hl_req *r)
         hl_a32_store_relaxed(&p->missing[k], (uint32_t)partitions_of(p, k));
         hl_aptr_store_relaxed(&p->sent[k], NULL);
     }
-    for (int i = 0; i < x->partitions; i += 64) {
-        hl_a64_store_relaxed(&p->ready[i / 64], 0); /* relaxed: the user orders it */
+    for (int i = 0; i <= x->partitions / 64; i++) {
+        hl_a64_store_relaxed(&p->ready[i], 0); /* relaxed: the user orders it */
     }
     x->flight = (struct hl_flight){.step = step_send, .end = end_send};
     return hl_flight_start(&x->flight);

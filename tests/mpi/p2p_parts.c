@@ -4,6 +4,10 @@
  *   p2p_parts [threads [rounds]] */
 #include "mpi_test.h"
 
+#include "../sanitized.h"
+
+#include <limits.h>
+
 static int next, before, n_threads = 2, rounds = 6;
 static uint64_t seed;
 
@@ -254,6 +258,16 @@ static void nobody(void)
     MPI_Request_free(&both[1]);
 }
 
+/* As many partitions as there may be: readying all would take minutes, so the send stays open. */
+static void most(void)
+{
+    MPI_Request r;
+    MPI_Psend_init(&me, INT_MAX, 0, MPI_INT, me, 1, MPI_COMM_WORLD, MPI_INFO_NULL, &r);
+    MPI_Start(&r);
+    MPI_Pready(INT_MAX - 1, r);
+    MPI_Pready_range(INT_MAX - 66, INT_MAX - 2, r);
+}
+
 /* ---- Wrong calls ---- */
 
 static int class_of(int code)
@@ -334,6 +348,9 @@ int main(int argc, char **argv)
     order();
     nobody();
     misuse();
+    if (size == 1 && !SANITIZED) { /* its bits are a quarter of a GiB */
+        most();
+    }
     MPI_Finalize();
     return 0;
 }

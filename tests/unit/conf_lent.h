@@ -22,6 +22,27 @@ START_TEST(lent_variables_go_away_again)
 }
 END_TEST
 
+static void note_environ(void *at)
+{
+    *(char ***)at = environ;
+}
+
+/* Arrays that readers may have are never freed: so equal ones must be one. */
+START_TEST(equal_environments_are_lent_in_one_array)
+{
+    static const char *const extra[] = {"HL_TEST_LENT=yes", NULL}, *const more[] = {"HL_TEST_MORE=yes", NULL};
+    char **first, **other, **again;
+    hl_conf_with_env(extra, note_environ, &first);
+    hl_conf_with_env(more, note_environ, &other);
+    hl_conf_with_env(extra, note_environ, &again);
+    ck_assert_ptr_ne(first, other);
+    ck_assert_ptr_eq(first, again);
+    setenv("HL_TEST_MINE", "another", 1);
+    hl_conf_with_env(extra, note_environ, &again);
+    ck_assert_ptr_ne(first, again);
+}
+END_TEST
+
 /* Calls of two threads that overlap. */
 struct borrower {
     const char *const *extra;

@@ -537,6 +537,7 @@ static Suite *conf_suite(void)
     tcase_add_test(c, notes_without_room_are_counted);
     tcase_add_test(c, the_prefix_moves_with_the_library);
     tcase_add_test(c, lent_variables_go_away_again);
+    tcase_add_test(c, equal_environments_are_lent_in_one_array);
     tcase_add_loop_test(c, variables_lent_to_two_threads_go_away_again, 0, 2);
     tcase_add_test(c, heap_sizes_are_the_standards);
     tcase_add_test(c, partitions_are_taken_in_any_order_and_case);
