@@ -197,6 +197,14 @@ def shows(prefix, work):
     if words[-1] != "-lmpi_abi" or words[3:9] != ["-Xlinker", "-E", "-Xlinker", "", "-Xlinker", "-v"]:
         print(f"FAILED: mpicc -show -Xlinker -E, with an empty argument: {words}")
         sys.exit(1)
+    for options in (["-r", "a.o", "b.o"], ["--compile", "hello.c"], ["--analyze", "hello.c"], ["-std=gnu11", "-v"], ["-v", "-O2"]):
+        words = shlex.split(run([tool, "-show", *options]).splitlines()[-1]) # -v has a line before
+        if words[2:] != options: # nothing is linked, or to an object in which shared libraries are refused
+            print(f"FAILED: mpicc -show {options}: {words}")
+            sys.exit(1)
+    if "-lmpi_abi" not in run([tool, "-show", "-v", "hello.c"]):
+        print("FAILED: mpicc -show -v hello.c")
+        sys.exit(1)
     if any(not run([tool, option]).startswith("usage: mpicc") for option in ("-help", "-h")):
         print("FAILED: mpicc -help")
         sys.exit(1)
