@@ -341,14 +341,19 @@ def mpif(constants):
         if name in TARGETS:
             say(f"TARGET {name}")
         say(f"COMMON /{block(name)}/ {name}")
+    # The functions give 8 bytes whatever DOUBLE PRECISION is made by an option (16 bytes by -fdefault-real-8).
     for name in ("WTIME", "WTICK"):
-        say(f"DOUBLE PRECISION MPI_{name}, PMPI_{name}")
+        say(f"REAL(KIND=SELECTED_REAL_KIND(15)) MPI_{name}, PMPI_{name}")
         say(f"EXTERNAL MPI_{name}, PMPI_{name}")
     for name in ("AINT_ADD", "AINT_DIFF"):
         say(f"INTEGER(KIND=MPI_ADDRESS_KIND) MPI_{name}, PMPI_{name}")
         say(f"EXTERNAL MPI_{name}, PMPI_{name}")
     for name in CALLBACKS:
         say(f"EXTERNAL MPI_{name}")
+    out.append("! The size of a variable is known where a procedure's interface is: in the modules. Here the compiler refuses a call.")
+    for name in ("MPI_SIZEOF", "PMPI_SIZEOF"):
+        say(f"INTEGER {name}")
+        say(f"PARAMETER ({name}=0)")
     return "\n".join(out) + "\n"
 
 

@@ -197,6 +197,22 @@ def shows(prefix, work):
     if words[-1] != "-lmpi_abi" or words[3:9] != ["-Xlinker", "-E", "-Xlinker", "", "-Xlinker", "-v"]:
         print(f"FAILED: mpicc -show -Xlinker -E, with an empty argument: {words}")
         sys.exit(1)
+    for options in (["-r", "a.o", "b.o"], ["--compile", "hello.c"], ["--analyze", "hello.c"]):
+        words = shlex.split(run([tool, "-show", *options]))
+        if words[2:] != options: # nothing is linked, or to an object in which shared libraries are refused
+            print(f"FAILED: mpicc -show {options}: {words}")
+            sys.exit(1)
+    if any("-lmpi_abi" not in run([tool, "-show", *options]) for options in (["-v", "hello.c"], ["-O2"], ["-Wl,-v"], ["-lm"])):
+        print("FAILED: mpicc -show with what is linked, or with options alone: the library is not there")
+        sys.exit(1)
+    command = shlex.split(run([tool, "-showme:command"]))
+    of_gcc = [["--help=warnings"], ["-Q", "-O2", "--help=optimizers"]] if "Free Software" in run([*command, "--version"]) else []
+    for options in (["-std=gnu11", "-v"], ["-v", "-O2"], *of_gcc):
+        said = run([tool, *options]).splitlines() # the compiler's own words, with our folder among the options, behind a line
+        for line in run([*command, *options]).splitlines():
+            if "COLLECT_" not in line and line not in said:
+                print(f"FAILED: mpicc {options} does not say: {line}")
+                sys.exit(1)
     if any(not run([tool, option]).startswith("usage: mpicc") for option in ("-help", "-h")):
         print("FAILED: mpicc -help")
         sys.exit(1)
