@@ -173,6 +173,25 @@ static void refuse_wish(const struct hl_win *w)
     }
 }
 
+/* Writes what a value of the key may be. */
+static void describe_values(const struct key *k, char *out, size_t cap)
+{
+    if (k->words == NULL) {
+        snprintf(out, cap, "expected %s",
+                 k->form == POWER    ? "a power of two"
+                 : k->form == NUMBER ? "a number that is not negative"
+                                     : "a shorter value");
+        return;
+    }
+    int first = k->form == WORDS; /* the first word of a list stands alone; "" is for none */
+    const char *alone = first != 0 ? k->words[0] : "";
+    int used = snprintf(out, cap, "expected %s%s%s ", alone, *alone != 0 ? ", or " : "",
+                        first != 0 ? "some, between commas, of" : "one of");
+    for (int i = first; k->words[i] != NULL && (size_t)used < cap; i++) {
+        used += snprintf(out + used, cap - (size_t)used, "%s%s", i > first ? "|" : "", k->words[i]);
+    }
+}
+
 /* Puts the user's keys into `info`. `in_use`: what MPI_Win_get_info shows; a key that repeats its value there
  * is no fault. NULL: the window is being made. HL_ERR_NO_MEM. */
 static int take_hints(struct hl_win *w, struct hl_info *info, const struct hl_info *user,
@@ -181,7 +200,7 @@ static int take_hints(struct hl_win *w, struct hl_info *info, const struct hl_in
     int rc = 0;
     for (size_t i = 0; rc == 0 && i < HL_COUNT_OF(keys); i++) {
         const struct key *k = &keys[i];
-        char value[VALUE_MAX];
+        char value[VALUE_MAX], values[VALUE_MAX];
         int len;
         if (!is_key_for(k, w->flavor) || !hl_info_hint(user, k->key, value, sizeof value, &len)) {
             continue;
@@ -194,7 +213,8 @@ static int take_hints(struct hl_win *w, struct hl_info *info, const struct hl_in
             if (k->form == WISH && len < VALUE_MAX) {
                 refuse_wish(w);
             } else {
-                refuse_key(w, k->key, value, "not a value of this key");
+                describe_values(k, values, sizeof values);
+                refuse_key(w, k->key, value, values);
             }
         } else {
             rc = hl_info_set(info, k->key, value);

@@ -86,6 +86,13 @@ def hints():
     code, out, lines = run(2, "window", M8, "hotlane_mem_policy=maybe", "mpich_buf_type=gpu")
     expect("hints of a window", (code, [line.split(": ", 3)[3] for line in lines], all("window" in line for line in lines)), (0, [
         "hotlane_mem_policy=maybe: expected one of " + POLICIES, "mpich_buf_type=gpu: expected one of ddr|hbm"], True))
+    wrong = {"no_locks=maybe": "expected one of true|false", "accumulate_ordering=rar,none": "expected none, or some, between commas, of rar|raw|war|waw",
+             "mpi_accumulate_granularity=8k": "expected a number that is not negative", "mpi_minimum_memory_alignment=3": "expected a power of two",
+             "mpi_assert_memory_alloc_kinds=gpu": "expected some, between commas, of "
+             "system|mpi|mpi:alloc_mem|mpi:win_allocate|mpi:win_allocate_shared", f"hotlane_mem_kind={'h' * 300}": "expected a shorter value"}
+    code, out, lines = run(2, "window", M8, *wrong)
+    expect("other hints of a window", (code, sorted(lines)), (0, sorted(
+        f"hotlane: rank 0: window hint {hint[:17 + 255]} is not honoured: {why}" for hint, why in wrong.items())))
 
 
 def nothing_asked():
