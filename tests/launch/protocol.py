@@ -39,6 +39,13 @@ def nonsense_ends_the_job_with_a_line():
         in_time(job.seconds)
 
 
+def an_abort_is_no_success_unless_its_code_is_0():
+    """Other PMI-1 programs send any number: an exit code holds its low 8 bits, and those may be 0."""
+    for code, seen in (("0", 0), ("7", 7), ("300", 44), ("256", 1), ("-512", 1), ("", 1), ("seven", 1)):
+        job = raw(f"ask('cmd=init pmi_version=1 pmi_subversion=1'); s.sendall(b'cmd=abort exitcode={code}\\n'); s.recv(1)")
+        same((code, job.code, "rank 0 aborted the job" in job.err), (code, seen, code != "0"))
+
+
 def a_rank_that_never_reads_is_ended():
     job = raw("""
 s.setblocking(False); line = b"cmd=get key=PMI_process_mapping\\n" * 1000
@@ -106,8 +113,8 @@ def a_rank_may_start_a_job_of_its_own():
     same((job.code, len(job.out.splitlines())), (0, 4))
 
 
-CASES = [the_conversation_is_pmi_1, lines_may_come_in_pieces_or_together, nonsense_ends_the_job_with_a_line, a_rank_that_never_reads_is_ended,
-         the_secret_is_told_to_ranks_only, a_shell_may_start_one_program_after_the_other, two_programs_at_once_on_one_socket_are_refused,
+CASES = [the_conversation_is_pmi_1, lines_may_come_in_pieces_or_together, nonsense_ends_the_job_with_a_line, an_abort_is_no_success_unless_its_code_is_0,
+         a_rank_that_never_reads_is_ended, the_secret_is_told_to_ranks_only, a_shell_may_start_one_program_after_the_other, two_programs_at_once_on_one_socket_are_refused,
          two_programs_of_a_rank_at_once_are_refused, a_rank_may_start_a_job_of_its_own, a_job_within_a_batch_step_is_a_job]
 
 if __name__ == "__main__":

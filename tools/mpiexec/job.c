@@ -271,10 +271,12 @@ static void carry_out_abort(void)
     if (!hl_mx.abort.at || hl_mx.ending) {
         return;
     }
-    if (hl_mx.abort.code & 0xff) { /* 0: shmem_global_exit ends the job as a success */
+    int code = (int)(hl_mx.abort.code & 0xff); /* what an exit code holds */
+    if (hl_mx.abort.code) {                    /* 0: shmem_global_exit ends the job as a success */
         hl_mx_say("rank %d aborted the job with code %ld", hl_mx.abort.rank, hl_mx.abort.code);
+        code = code ? code : 1;
     }
-    hl_mx_end((int)(hl_mx.abort.code & 0xff), 0, HL_MX_GRACE_DEATH);
+    hl_mx_end(code, 0, HL_MX_GRACE_DEATH);
 }
 
 /* Ends the job after a signal of the user. `typed`: by Ctrl-C, of which the user need not be told. */

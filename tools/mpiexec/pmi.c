@@ -216,8 +216,10 @@ static void do_abort(int rank, const char *text)
     if (hl_mx.ending || hl_mx.abort.at) {
         return;
     }
+    char *end = NULL;
+    long code = text ? strtol(text, &end, 10) : 1;
     hl_mx.abort.rank = rank;
-    hl_mx.abort.code = text ? strtol(text, NULL, 10) : 1;
+    hl_mx.abort.code = text && (end == text || *end) ? 1 : code; /* no number is no success */
     hl_mx.abort.at = hl_mx_now_ms();
 }
 
