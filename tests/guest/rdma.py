@@ -93,6 +93,7 @@ USER = "chmod 666 /dev/infiniband/*; ulimit -l 8192; exec setpriv --reuid 1000 -
 SENT = "/sys/class/infiniband/rxe%d/ports/1/hw_counters/sent_pkts"
 BOOTS = {
     "rdma": dict(what="soft RoCE, one device: a few programs", prepare=ONE, seconds=580),
+    "rdma-brief": dict(what="soft RoCE, one device: those of them that everybody runs", prepare=ONE, seconds=580),
     "rdma-hosts": dict(what="soft RoCE, two devices at one cable: programs of two hosts, and a rank's death", prepare=TWO, seconds=580),
     "rdma-cut": dict(what="soft RoCE, two devices: a host is gone, of which nobody tells; a process is stopped", prepare=CUT,
                      seconds=580),
@@ -115,6 +116,14 @@ def job(build, ranks, program, *words):
 def shell(text):
     """A command for the shell of this machine, which finds its programs: that of the guest has many of them inside."""
     return shlex.join(["/usr/bin/env", "sh", "-c", text])
+
+
+PROVEN = ["verbs;ofi_rxm", "6 of 6 steps proven"]
+
+
+def proof(*host):
+    """What docs/FABRICS.md asks who has such a network for."""
+    return shlex.join(["mpiexec", "-n", "2", "--timeout", "200", *host, "hotlane-info", "--prove", "--seconds", "1"])
 
 
 def went(device, packets):
@@ -145,8 +154,17 @@ def few(build):
         Step("stencil", command=shell(f"mpiexec -n 2 --timeout 100 {grid} --threads 4 && "
                                       f"env -u HOTLANE_NEAR mpiexec -n 2 --timeout 100 {grid} --threads 4"),
              says=[r"(?s)hash (\w{16})\n.*hash \1\n"], needs="perf/stencil"),
+        Step("hotlane-info --prove", command=proof(), says=PROVEN, needs="tools/hotlane-info"),
         went(0, 10000),
     ]
+
+
+BRIEF = {"the network", "hello", "acc", "oracle", "threads", "shmem", "stencil", "hotlane-info --prove"}
+
+
+def brief(build):
+    """What everybody runs (suite `full`): 90 seconds of one CPU."""
+    return [step for step in few(build) if step.name in BRIEF] + [went(0, 10000)]
 
 
 def on_hosts(build, ranks, program, *words, options=()):
@@ -168,6 +186,7 @@ def hosts(build):
         Step("stencil of two hosts", command=shell(f"stencil=$PWD/perf/stencil; $stencil {stencil} --serial && "
                                                    + on_two(2, "perf/stencil", *stencil.split())),
              says=[r"(?s)hash (\w{16})\n.*hash \1\n"], needs="perf/stencil"),
+        Step("hotlane-info --prove of two hosts", command=proof(str(HERE / "host")), says=PROVEN, needs="tools/hotlane-info"),
         went(0, 2000), went(1, 2000),
         Step("a rank dies", command=shell(f"{dies}; test $? = 137"), says=["rank 0: 2 threads told after"], needs=kill),
     ]
@@ -232,7 +251,7 @@ def script(name, build, *words):
 def steps(name, build):
     if name.startswith("rdma-suite-"):
         return suite(int(name.rpartition("-")[2]), build)
-    return {"rdma": few, "rdma-hosts": hosts, "rdma-cut": cut,
+    return {"rdma": few, "rdma-brief": brief, "rdma-hosts": hosts, "rdma-cut": cut,
             "rdma-kills": lambda build: script("kill-test", build, "20", "--ways", "net"),
             "rdma-sweep": lambda build: script("stencil-sweep", build, "50", "--timeout", "300"),
             "rdma-gups": lambda build: script("gups", build, "--ours", "--threads", "1,4", "--words", "12", "--updates", "20000",
