@@ -244,6 +244,7 @@ static uint64_t loopback_identity(void)
     return hl_siphash(hl_boot.secret, &here, sizeof here);
 }
 
+<<<<<<< HEAD
 /* What rank 0 publishes. */
 struct verdict {
     bool same, crowded;
@@ -263,16 +264,37 @@ static int judge_machines(uint64_t identity)
     char key[24];
     struct verdict found = judge_crowd();
     for (int r = 0; r < hl_job.size && found.same; r++) {
+=======
+/* Sets *same to whether all ranks' numbers are equal. Each rank compares its own with the others', and all find
+ * the same: where two numbers differ, every rank's differs from one of them. Where there are several machines
+ * the first rank of another node mostly shows it. */
+static int judge_machines(uint64_t identity, bool *same)
+{
+    char key[24];
+    *same = true;
+    for (int i = 1; i < hl_job.size && *same; i++) {
+        int rank = (hl_job.rank + i) % hl_job.size;
+>>>>>>> hb
         uint64_t other = identity; /* ranks of this node are proved to be on this machine */
         size_t len = 0;
-        int rc =
-            hl_job_node_of(r) < 0 ? hl_boot_get(r, key_of("hl-machine", key), &other, sizeof other, &len) : 0;
+        int rc = hl_job_node_of(rank) >= 0
+                     ? 0
+                     : hl_boot_get(rank, key_of("hl-machine", key), &other, sizeof other, &len);
+        if (rc == HL_ERR_FOUND_NONE) {
+            rc = hl_err_say(HL_ERR_OTHER, "rank %d has not published on which machine it runs", rank);
+        }
         if (rc != 0) {
             return rc;
         }
+<<<<<<< HEAD
         found.same = other == identity;
     }
     return hl_boot_put(key_of("hl-alike", key), &found, sizeof found);
+=======
+        *same = other == identity;
+    }
+    return 0;
+>>>>>>> hb
 }
 
 int hl_fab_survey(void)
@@ -287,7 +309,9 @@ int hl_fab_survey(void)
     char key[24];
     uint64_t identity = loopback_identity();
     int rc = hl_boot_put(key_of("hl-machine", key), &identity, sizeof identity);
+    bool same = false;
     rc = meet_ranks(rc);
+<<<<<<< HEAD
     if (rc == 0 && hl_job.rank == 0) {
         rc = judge_machines(identity);
     }
@@ -298,6 +322,10 @@ int hl_fab_survey(void)
         hl_fab.loopback = found.same;
         hl_fab.crowded = found.same && found.crowded;
     }
+=======
+    rc = rc == 0 ? judge_machines(identity, &same) : rc;
+    hl_fab.loopback = rc == 0 && same;
+>>>>>>> hb
     return rc;
 }
 
