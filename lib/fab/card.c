@@ -244,27 +244,14 @@ static uint64_t loopback_identity(void)
     return hl_siphash(hl_boot.secret, &here, sizeof here);
 }
 
-<<<<<<< HEAD
-/* What rank 0 publishes. */
-struct verdict {
-    bool same, crowded;
-};
-
 /* More ranks than that for each CPU of the machine have small buffers: theirs are seldom in a cache. */
 #define CROWD 4
 
-static struct verdict judge_crowd(void)
+static bool is_crowded(void)
 {
-    return (struct verdict){true, hl_job.size > CROWD * sysconf(_SC_NPROCESSORS_ONLN)};
+    return hl_job.size > CROWD * sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* Rank 0 compares all ranks' numbers and publishes whether they are equal. */
-static int judge_machines(uint64_t identity)
-{
-    char key[24];
-    struct verdict found = judge_crowd();
-    for (int r = 0; r < hl_job.size && found.same; r++) {
-=======
 /* Sets *same to whether all ranks' numbers are equal. Each rank compares its own with the others', and all find
  * the same: where two numbers differ, every rank's differs from one of them. Where there are several machines
  * the first rank of another node mostly shows it. */
@@ -274,7 +261,6 @@ static int judge_machines(uint64_t identity, bool *same)
     *same = true;
     for (int i = 1; i < hl_job.size && *same; i++) {
         int rank = (hl_job.rank + i) % hl_job.size;
->>>>>>> hb
         uint64_t other = identity; /* ranks of this node are proved to be on this machine */
         size_t len = 0;
         int rc = hl_job_node_of(rank) >= 0
@@ -286,24 +272,17 @@ static int judge_machines(uint64_t identity, bool *same)
         if (rc != 0) {
             return rc;
         }
-<<<<<<< HEAD
-        found.same = other == identity;
-    }
-    return hl_boot_put(key_of("hl-alike", key), &found, sizeof found);
-=======
         *same = other == identity;
     }
     return 0;
->>>>>>> hb
 }
 
 int hl_fab_survey(void)
 {
     generation++;
-    struct verdict found = judge_crowd();
     if (hl_job.node_size == hl_job.size) {
         hl_fab.loopback = true;
-        hl_fab.crowded = found.crowded;
+        hl_fab.crowded = is_crowded();
         return 0;
     }
     char key[24];
@@ -311,21 +290,9 @@ int hl_fab_survey(void)
     int rc = hl_boot_put(key_of("hl-machine", key), &identity, sizeof identity);
     bool same = false;
     rc = meet_ranks(rc);
-<<<<<<< HEAD
-    if (rc == 0 && hl_job.rank == 0) {
-        rc = judge_machines(identity);
-    }
-    rc = meet_ranks(rc);
-    size_t len = 0;
-    rc = rc == 0 ? hl_boot_get(0, key_of("hl-alike", key), &found, sizeof found, &len) : rc;
-    if (rc == 0) {
-        hl_fab.loopback = found.same;
-        hl_fab.crowded = found.same && found.crowded;
-    }
-=======
     rc = rc == 0 ? judge_machines(identity, &same) : rc;
     hl_fab.loopback = rc == 0 && same;
->>>>>>> hb
+    hl_fab.crowded = hl_fab.loopback && is_crowded();
     return rc;
 }
 
