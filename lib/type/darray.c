@@ -10,9 +10,15 @@ struct dealt {
     int64_t size, block, procs, me;
 };
 
+/* a / b, rounded up; the sum of both may not fit. */
+static int64_t divide_up(int64_t a, int64_t b)
+{
+    return a / b + (a % b != 0);
+}
+
 static int deal_dimension(const struct hl_darray *a, int d, int64_t me, struct dealt *x)
 {
-    int64_t procs = a->procs[d], arg = a->args[d], even = (a->sizes[d] + procs - 1) / procs;
+    int64_t procs = a->procs[d], arg = a->args[d], even = divide_up(a->sizes[d], procs);
 
     *x = (struct dealt){a->sizes[d], arg, procs, me};
     switch (a->distribs[d]) {
@@ -45,7 +51,7 @@ static int deal_dimension(const struct hl_darray *a, int d, int64_t me, struct d
 /* Makes the type of this process's elements of one dimension, with the extent of all. */
 static int make_dimension(const struct dealt *x, const struct hl_type *old, struct hl_type **made)
 {
-    int64_t blocks = (x->size + x->block - 1) / x->block, rest = x->size % x->block, extent = 0;
+    int64_t blocks = divide_up(x->size, x->block), rest = x->size % x->block, extent = 0;
     int64_t mine = x->me < blocks ? (blocks - 1 - x->me) / x->procs + 1 : 0;
     int64_t last = x->me + (mine - 1) * x->procs; /* this process's last block, perhaps the short one */
     int64_t whole = mine > 0 && rest > 0 && last == blocks - 1 ? mine - 1 : mine;

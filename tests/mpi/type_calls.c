@@ -286,6 +286,29 @@ static int owner(int kind, int arg, int procs, int n, int i)
     return i / block % procs;
 }
 
+/* Arrays of nearly 2^63 bytes: the parts of both processes have them all. */
+static void check_wide_darrays(void)
+{
+    static const int kinds[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC};
+    static const int args[] = {MPI_DISTRIBUTE_DFLT_DARG, 1 << 30}, procs[] = {2};
+
+    for (int i = 0; i < 4; i++) {
+        MPI_Count all[] = {INT64_MAX - i / 2}, bytes, extent, lb, sum = 0;
+        for (int rank = 0; rank < 2; rank++) {
+            MPI_Datatype t;
+            CHECK_EQ(MPI_Type_create_darray_c(2, rank, 1, all, &kinds[i % 2], &args[i % 2], procs,
+                                              MPI_ORDER_C, MPI_BYTE, &t),
+                     MPI_SUCCESS);
+            MPI_Type_size_c(t, &bytes);
+            MPI_Type_get_extent_c(t, &lb, &extent);
+            CHECK(extent == all[0] && bytes >= all[0] / 2 - 1 && bytes <= all[0] / 2 + 1);
+            sum += bytes;
+            MPI_Type_free(&t);
+        }
+        CHECK(sum == all[0]);
+    }
+}
+
 static void check_darray(void)
 {
     enum { DIMS = 3 };
@@ -505,6 +528,7 @@ int main(int argc, char **argv)
     check_refusals();
     check_f90();
     check_chain();
+    check_wide_darrays();
     for (int i = 0; i < rounds; i++) {
         MPI_Datatype t = random_type(1 + upto(3), i % 2), twin = rebuild(t);
         check_same(t, twin);
