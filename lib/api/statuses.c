@@ -66,7 +66,8 @@ static int set_elements(const char *func, MPI_Status *status, MPI_Datatype datat
 
     err = err == 0 ? hl_api_check_count(count) : err;
     err = err == 0 ? hl_api_get_type(datatype, &t) : err;
-    if (err == 0 && t->elements > 0 && !hl_type_bytes(t, count / t->elements + 1, &most)) {
+    if (err == 0 && t->elements > 0 &&
+        !hl_type_bytes(t, count / t->elements + (count % t->elements != 0), &most)) {
         err = hl_err_say(HL_ERR_COUNT, "%lld elements of the datatype have more bytes than fit 63 bits",
                          (long long)count);
     }

@@ -193,6 +193,9 @@ static void setters(void)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
     MPI_Get_count_c(&st, MPI_DOUBLE, &many);
     CHECK(many == (MPI_Count)1 << 40);
+    CHECK_EQ(MPI_Status_set_elements_c(&st, MPI_INT, INT64_MAX / 4), MPI_SUCCESS); /* the most that fit */
+    MPI_Get_elements_c(&st, MPI_INT, &many);
+    CHECK(many == INT64_MAX / 4);
     MPI_Status_set_elements_x(&st, MPI_INT, 3);
     MPI_Get_elements(&st, MPI_INT, &n);
     CHECK_EQ(n, 3);
