@@ -130,7 +130,8 @@ int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int
     err = err == 0 ? hl_api_check_list(valuelen, value, "value") : err;
     err = err == 0 ? hl_api_check_out(flag, "flag") : err;
     if (err == 0) {
-        *flag = hl_info_get(own, key, value, valuelen == INT_MAX ? valuelen : valuelen + 1, &len);
+        int cap = value == NULL ? 0 : valuelen == INT_MAX ? valuelen : valuelen + 1;
+        *flag = hl_info_get(own, key, value, cap, &len);
     }
     return hl_api_leave(NULL, "MPI_Info_get", err);
 }

@@ -127,6 +127,7 @@ int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *ps
 
     err = err == 0 ? hl_api_get_info(info, &hints) : err;
     err = err == 0 ? hl_api_check_out(pset_len, "pset_len") : err;
+    err = err == 0 ? hl_api_check_list(*pset_len, pset_name, "pset_name") : err;
     err = err == 0 ? hl_pset_name(n, &name) : err;
     if (err == 0) {
         if (*pset_len > 0) { /* with 0 the caller only asks for the length */

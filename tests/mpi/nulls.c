@@ -14,6 +14,7 @@ static MPI_Count large;
 static MPI_Status status;
 static MPI_Request request = MPI_REQUEST_NULL;
 static char text[MPI_MAX_OBJECT_NAME];
+static MPI_Session session;
 static int n, one[1] = {0};
 
 static int no_copy(MPI_Datatype old, int key, void *extra, void *in, void *out, int *flag)
@@ -136,7 +137,8 @@ static void on_win(MPI_Win *w, int *code, ...)
     X(cart_get, MPI_Cart_get(cart, 1, one, NULL, one))                                                       \
     X(cart_coords, MPI_Cart_coords(cart, 0, 1, NULL))                                                        \
     X(dist_neighbors, MPI_Dist_graph_neighbors(pairs, 1, one, NULL, 1, one, one))                            \
-    X(comm_detach_buffer, MPI_Comm_detach_buffer(cart, text, NULL))
+    X(comm_detach_buffer, MPI_Comm_detach_buffer(cart, text, NULL))                                          \
+    X(session_nth_pset, MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, &(int){1}, NULL))
 
 #define BUFFER_ROWS(X)                                                                                       \
     X(pack_buffer, MPI_Pack(one, 1, MPI_INT, NULL, 4, &n, WORLD))                                            \
@@ -178,6 +180,18 @@ static void open_objects(void)
     MPI_Dist_graph_create_adjacent(WORLD, 1, &before, &weight, 1, &next, &weight, MPI_INFO_NULL, 0, &pairs);
     MPI_Win_create(NULL, 0, 1, MPI_INFO_NULL, WORLD, &win);
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session);
+}
+
+/* Who wants no bytes needs no room. */
+static void ask_for_nothing(void)
+{
+    int flag = 0, len = 0;
+
+    CHECK_EQ(MPI_Info_get(info, "key", 0, NULL, &flag), MPI_SUCCESS);
+    CHECK_EQ(flag, 1);
+    CHECK_EQ(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, &len, NULL), MPI_SUCCESS);
+    CHECK(len > 1);
 }
 
 static void close_objects(void)
@@ -188,6 +202,7 @@ static void close_objects(void)
     MPI_Comm_free(&cart);
     MPI_Comm_free(&pairs);
     MPI_Win_free(&win);
+    MPI_Session_finalize(&session);
 }
 
 int main(void)
@@ -204,6 +219,7 @@ int main(void)
         MPI_Error_class(rows[i].call(), &found);
         CHECK_EQ(found, rows[i].class_);
     }
+    ask_for_nothing();
     close_objects();
     MPI_Finalize();
     return 0;
