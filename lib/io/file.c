@@ -69,7 +69,7 @@ static int check_same_ask(struct hl_comm *comm, const struct hl_file_ask *ask)
 
 static int read_permissions(const struct hl_info *info)
 {
-    char value[16], *end = value;
+    char value[MPI_MAX_INFO_VAL], *end = value;
     int len;
 
     if (!hl_info_hint(info, "file_perm", value, sizeof value, &len)) {

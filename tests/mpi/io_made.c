@@ -61,11 +61,9 @@ static void permissions(void)
         mode_t mask;
         int amode, perms;
     } rows[] = {
-        {"0444", 0, MPI_MODE_WRONLY, 0444},
-        {"444", 0022, MPI_MODE_RDWR | MPI_MODE_EXCL, 0444},
-        {"0", 0, MPI_MODE_RDWR, 0},
-        {"0266", 0022, MPI_MODE_RDWR, 0244},
-        {NULL, 0222, MPI_MODE_WRONLY | MPI_MODE_EXCL, 0444},
+        {"0444", 0, MPI_MODE_WRONLY, 0444},  {"444", 0022, MPI_MODE_RDWR | MPI_MODE_EXCL, 0444},
+        {"0", 0, MPI_MODE_RDWR, 0},          {"0000000000000000640", 0, MPI_MODE_RDWR, 0640},
+        {"0266", 0022, MPI_MODE_RDWR, 0244}, {NULL, 0222, MPI_MODE_WRONLY | MPI_MODE_EXCL, 0444},
         {NULL, 0022, MPI_MODE_RDWR, 0644},
     };
     MPI_File f;
