@@ -116,7 +116,8 @@ def exported(build):
     library = os.path.join(build, "lib", "libhotlane.so")
     done = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True)
     names = {row.split()[-1].split("@")[0] for row in done.stdout.split("\n") if len(row.split()) == 3 and row.split()[1] in "TWi"}
-    return {n for n in names if not re.match(r"PMPIX?_|pshmemx?_|p?mpix?_|_init$|_fini$", n)}
+    # The linker's __start_ and __stop_ of a section are hidden, and nm shows them all the same in builds without link-time optimization.
+    return {n for n in names if not re.match(r"PMPIX?_|pshmemx?_|p?mpix?_|_init$|_fini$|__start_|__stop_", n)}
 
 def main():
     root, build = (os.path.abspath(a) for a in sys.argv[1:3])
