@@ -3,6 +3,7 @@
 #define HL_MATCH_DEATH_H
 
 #include "deaths.h"
+#include "kernel_copies.h"
 #include "port.h"
 #include "slots.h"
 #include "split_copy.h"
@@ -242,6 +243,9 @@ END_TEST
 /* Its process number may be another process's by now: here it is this one's. */
 START_TEST(the_kernel_copies_nothing_of_a_dead_rank)
 {
+    if (!does_kernel_copy()) {
+        return;
+    }
     open_mortals(1, true);
     struct hl_match_part *part = hl_match_part_of(&ranks[0], 1);
     struct hl_peer *p = &ranks[0].near[1];
