@@ -33,8 +33,10 @@ def run(machines, name, pattern):
     output, log = machines.boot(name, cases.script(layouts.LAYOUTS[name], steps))
     done = {m[1]: (m[2], int(m[3]), m[4]) for m in STEP.finditer(output)}
     wrong = [f"kernel: {line}" for line in OOM.findall(log)]
+    failed = {"the kernel": "is in trouble"} if wrong else {}
     for step in steps:
         if step.name not in done:
+            failed[step.name] = "did not run"
             wrong.append(f"{step.name}: did not run")
             continue
         text, code, left = done[step.name]
@@ -42,9 +44,12 @@ def run(machines, name, pattern):
         if left != "0":
             found.append(f"{left} huge pages are still taken")
         if found:
+            failed[step.name] = "; ".join(found)
             wrong += [f"{step.name}: {f}" for f in found] + ["    " + line for line in text.strip().split("\n")[-40:]]
     if not done:
         wrong += ["no step ran"] + output.split("\n")[-20:]
+    elif not pattern:
+        table.rdma.keep(name, machines.build, {step.name: done[step.name][0] for step in steps if step.name in done}, failed)
     return len(steps), wrong
 
 

@@ -4,6 +4,7 @@ The programs are those of the build folder, under this machine's path."""
 import functools
 import os
 import shlex
+import subprocess
 import sys
 from pathlib import Path
 
@@ -105,6 +106,8 @@ PARTS = 2  # boots for the suites
 DRAWN = 20  # rows of the suites that are there by chance, other ones each day (tests/drawn.py)
 BOOTS |= {f"rdma-suite-{part}": dict(what=f"soft RoCE, one device: each program of several ranks, part {part} of {PARTS}", prepare=ONE,
                                      seconds=3580) for part in range(1, PARTS + 1)}
+KEPT = ["rdma", "rdma-brief", *(f"rdma-suite-{part}" for part in range(1, PARTS + 1))]  # whose results docs/FABRICS.md has
+SKIPPED = "exit_code_77"  # the last line of a row that says so
 SLOW = 10  # times, which an emulated machine takes longer
 RANKS = 4  # at most: a rank takes some megabytes of locked memory, and there are two CPUs
 
@@ -237,9 +240,23 @@ def suite(part, build):
             at = words.index("--timeout") + 1
             words[at] = str(SLOW * int(words[at]))
         env = {key: value for key, value in env.items() if key != "LD_LIBRARY_PATH"}
-        found.append(Step(name, command=shell("cd /tmp; " + shlex.join(words) + "; code=$?; test $code = 77 || exit $code"), env=env,
-                          needs="tools/mpiexec"))
+        found.append(Step(name, command=shell(f"cd /tmp; {shlex.join(words)}; code=$?; test $code = 77 || exit $code; echo {SKIPPED}"),
+                          env=env, needs="tools/mpiexec"))
     return found
+
+
+def keep(name, build, texts, failed):
+    """The result of a boot for docs/FABRICS.md. `texts`: what each step printed; `failed`: what is wrong, of steps that are not right."""
+    if name not in KEPT:
+        return
+    told = texts.get("the network", "")
+    if not told:  # a suite: a guest has the libfabric of this machine
+        told = subprocess.run([os.path.join(build, "tools", "hotlane-info")], capture_output=True, text=True).stdout
+    skipped = {step: SKIPPED for step, text in texts.items() if step not in failed and text.endswith(SKIPPED + "\n")}
+    fabrics.keep(Path(build), f"verbs;ofi_rxm@guest {name}", {
+        "provider": "verbs;ofi_rxm", "source": "in a guest", "version": fabrics.version_of(told),
+        "offer": fabrics.offer_of(texts.get("the network", "")), "rows": name, "what": BOOTS[name]["what"],
+        "passed": len(texts.keys() - failed.keys() - skipped.keys()), "skipped": skipped, "failed": failed})
 
 
 def script(name, build, *words):

@@ -46,6 +46,9 @@ REMARKS = {
     'psm3@impi-rt': 'over ordinary sockets; its descriptor speaks only while somebody reads the queue, so receive threads look every '
                     'millisecond; it keeps unexpected messages in memory of its own, beyond the bound that p2p_pressure looks at',
 }
+# The row of soft RoCE where the build folder has no result of it.
+NO_GUEST = ('verbs;ofi_rxm', 'the system\'s, in a guest', '', 'none kept so far', 'soft RoCE: `tests/guest/guest.py --build build rdma` '
+            '(or `rdma-brief`, `rdma-suite-1`, `rdma-suite-2`) keeps its result in the build folder, from which this row is made')
 # Provider, network, what only hardware can tell.
 HARDWARE = [
     ('cxi', 'Slingshot', 'the endpoint budget of a card, VNI and authorization key from the launcher, its wait descriptor'),
@@ -100,8 +103,9 @@ a test compares its rows with the table of `lib/fab/providers.c`. Tests that are
 ## Run on one machine
 
 Ranks that could share memory use the network for this (`HOTLANE_NEAR=0`). A package is one of PyPI that carries a libfabric;
-`smoke` are five programs, `quick` and `full` the tiers whose rows have run, `25 of full` rows that the date draws. `tools/check --long`
-runs all of `full` over `tcp@mpich`, and nothing again over what every test runs with.
+`smoke` are five programs, `quick` and `full` the tiers whose rows have run, `25 of full` rows that the date draws, names with `rdma` boots of
+`tests/guest`; a row with exit code 124 ran past its time. `tools/check --long` runs all of `full` over `tcp@mpich`, and nothing again over what
+every test runs with.
 """
 HARDWARE_WORDS = """Who has such a network can tell: `mpiexec -n 2 hotlane-info --prove` on two of its hosts (a minute) prints a report, which is what we
 would like to see; `HOTLANE_PROVIDER` names the provider where another one is taken. The command of the row runs the library's own tests
@@ -138,6 +142,24 @@ def fetch_alone(source, build):
     return folder
 
 
+def version_of(told):
+    """libfabric's, of what hotlane-info says."""
+    version = re.search(r'libfabric (\d+\.\d+)', told)
+    return version.group(1) if version else ''
+
+
+def offer_of(told):
+    """What hotlane-info says that matters most of the provider."""
+    return [line.strip() for line in re.findall(r'^ +(?:sleepers|receives|atomics): .*', told, re.M)]
+
+
+def keep(build, name, result):
+    """A result for the page."""
+    folder = build / 'fabrics' / 'results'
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / (name + '.json')).write_text(json.dumps(result, indent=1))
+
+
 class Fabric:
     def __init__(self, asked, build):
         self.provider, _, self.source = asked.partition('@')
@@ -160,14 +182,12 @@ class Fabric:
             folder = fetch(source, build)
             self.env |= {'LD_LIBRARY_PATH': str(folder), 'FI_PROVIDER_PATH': str(folder / 'prov')}
         self.told = subprocess.run([build / 'tools/hotlane-info'], env={**os.environ, **self.env}, capture_output=True, text=True).stdout
-        version = re.search(r'libfabric (\d+\.\d+)', self.told)
-        self.version = version.group(1) if version else ''
+        self.version = version_of(self.told)
         words = next(iter(re.findall('^network +(.*)', self.told, re.M)), 'hotlane-info says nothing')
         return '' if words.startswith(self.provider + ':') else words
 
     def offer(self):
-        """What hotlane-info says that matters most of the provider."""
-        return [line.strip() for line in re.findall(r'^ +(?:sleepers|receives|atomics): .*', self.told, re.M)]
+        return offer_of(self.told)
 
 
 def rows(build, which):
@@ -235,10 +255,8 @@ def run_fabric(fabric, options):
             else:
                 result['failed'][row[0]] = how
                 print(f'FAILED over {fabric.name}: {row[0]}: {how}\n{text[-3000:]}', flush=True)
-    folder = options.build / 'fabrics' / 'results'
-    folder.mkdir(parents=True, exist_ok=True)
-    if options.rows != 'smoke' or not (folder / (fabric.name + '.json')).exists():
-        (folder / (fabric.name + '.json')).write_text(json.dumps(result, indent=1))
+    if options.rows != 'smoke' or not (options.build / 'fabrics/results' / (fabric.name + '.json')).exists():
+        keep(options.build, fabric.name, result)
     bad = result['failed']
     known, new, stale = missed.judge(missed.read(HERE / 'fabrics.expect', fabric.name),
                                      [(called_as(name, bad.get(name)), name not in bad) for name, *_ in chosen if name not in result['skipped']],
@@ -258,7 +276,7 @@ def page_rows(build):
         result = json.loads(path.read_text())
         bad, left = result['failed'], result['skipped']
         tests = f'{result["rows"]}: {result["passed"]} passed' + (f', {len(bad)} failed' if bad else '') + (f', {len(left)} skipped' if left else '')
-        remarks = [REMARKS.get(path.stem, '')] + [f'{name}: {how}' for name, how in sorted(bad.items())]
+        remarks = [REMARKS.get(path.stem, result.get('what', ''))] + [f'{name}: {how}' for name, how in sorted(bad.items())]
         yield (result['provider'], f'{result["version"]}, {result["source"]}', '; '.join(result['offer']), tests,
                '; '.join(filter(None, remarks)))
 
@@ -282,7 +300,8 @@ def fault_rows():
 def page(build):
     print(INTRODUCTION)
     print('| provider | libfabric | offers | tests | remarks |\n|---|---|---|---|---|')
-    for row in page_rows(build):
+    rows = list(page_rows(build))
+    for row in rows + ([] if any(row[0] == 'verbs;ofi_rxm' for row in rows) else [NO_GUEST]):
         print('| ' + ' | '.join(map(cell, row)) + ' |')
     print('\n## Not run on hardware\n')
     print(HARDWARE_WORDS)
