@@ -49,7 +49,9 @@ static const struct hl_provider rows[] = {
      .lost = 1u << 2 | 1u << 5 | 1u << 12,
      .ordered = true,
      .pins = true},
-    /* Seen. Its descriptor becomes readable only while somebody reads the queue. Atomics take a lock. */
+    /* Seen. Its descriptor becomes readable only while somebody reads the queue. Atomics take a lock. It
+     * needs no setting: a process may have several endpoints (PSM3_MULTI_EP is on unasked), a thread of its
+     * own comes only with FI_PROGRESS_AUTO, and its signal handlers are taken back after loading (fab.c). */
     {.name = "psm3",
      .by_name = "it offers itself on any Ethernet",
      .eager = 8 * KIB,
