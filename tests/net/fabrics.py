@@ -105,7 +105,8 @@ a test compares its rows with the table of `lib/fab/providers.c`. Tests that are
 Ranks that could share memory use the network for this (`HOTLANE_NEAR=0`). A package is one of PyPI that carries a libfabric;
 `smoke` are five programs, `quick` and `full` the tiers whose rows have run, `25 of full` rows that the date draws, names with `rdma` boots of
 `tests/guest`; a row with exit code 124 ran past its time. `tools/check --long` runs all of `full` over `tcp@mpich`, and nothing again over what
-every test runs with.
+every test runs with. Over the others it runs `quick` and 25 rows of `full`: what providers do in different ways `quick` meets, all of `full` over the
+slow ones is half an hour each, and other days draw other rows.
 """
 HARDWARE_WORDS = """Who has such a network can tell: `mpiexec -n 2 hotlane-info --prove` on two of its hosts (a minute) prints a report, which is what we
 would like to see; `HOTLANE_PROVIDER` names the provider where another one is taken. The command of the row runs the library's own tests
