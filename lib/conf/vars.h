@@ -67,7 +67,7 @@
       "seconds of silence after which a host and its ranks count as dead (also a rank that takes nothing "   \
       "from the network); 0: never. Deaths that the launcher or the host reports count at once; a process "  \
       "that is stopped (a debugger, Ctrl-Z) on a host that answers is waited for")                           \
-    X(small, CHOICE, "HOTLANE_SMALL", "auto", 0, 0, "auto|0|1|no|yes|off|on|false|true",                     \
+    X(small, CHOICE, "HOTLANE_SMALL", "auto", 0, 0, "0|1|no|yes|off|on|false|true|auto",                     \
       "1: 4 KiB network buffers instead of 16 KiB, a third of the memory and lower rates for large "         \
       "messages; auto: where all ranks are on one machine, and more than four share a CPU")                  \
     X(fastmem_nodes, NODES, "HOTLANE_FASTMEM_NODES", "", 0, 0, "",                                           \

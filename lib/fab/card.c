@@ -247,9 +247,11 @@ static uint64_t loopback_identity(void)
 /* More ranks than that for each CPU of the machine have small buffers: theirs are seldom in a cache. */
 #define CROWD 4
 
+/* All ranks, which are on this machine, must find the same: CPUs that ranks may use are known within a node. */
 static bool is_crowded(void)
 {
-    return hl_job.size > CROWD * sysconf(_SC_NPROCESSORS_ONLN);
+    bool known = hl_job.node_size == hl_job.size && hl_job.node_cpus != 0;
+    return hl_job.size > CROWD * (known ? hl_job.node_cpus : sysconf(_SC_NPROCESSORS_ONLN));
 }
 
 /* Sets *same to whether all ranks' numbers are equal. Each rank compares its own with the others', and all find

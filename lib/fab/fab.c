@@ -394,10 +394,11 @@ static void tell_small_buffers(size_t wished)
     }
 }
 
-/* HOTLANE_SMALL: 0 is auto, then no and yes take turns. */
+/* Of the words of HOTLANE_SMALL, no and yes take turns, and the last is auto. */
 static bool are_buffers_small(void)
 {
-    return hl_conf.small == 0 ? hl_fab.crowded : hl_conf.small % 2 == 0;
+    enum { AUTO = 8 };
+    return hl_conf.small == AUTO ? hl_fab.crowded : hl_conf.small % 2 == 1;
 }
 
 static int open_first(void)

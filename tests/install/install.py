@@ -193,6 +193,10 @@ def shows(prefix, work):
     if words[2:8] != ["hello.c", "-Xlinker", "-E", "-Xlinker", "-Xlinker", "-c"] or len(words) != 8:
         print(f"FAILED: mpicc -show -Xlinker -Xlinker -c: {words}")
         sys.exit(1)
+    words = shlex.split(run([tool, "-show", "hello.c", "-Xassembler", "-r", "-Xpreprocessor", "-M"]))
+    if words[-1] != "-lmpi_abi" or words[3:7] != ["-Xassembler", "-r", "-Xpreprocessor", "-M"]:
+        print(f"FAILED: mpicc -show -Xassembler -r: {words}")
+        sys.exit(1)
     words = shlex.split(run([tool, "-show", "hello.c", "-Xlinker", "-E", "-Xlinker", "", "-Xlinker", "-v"]))
     if words[-1] != "-lmpi_abi" or words[3:9] != ["-Xlinker", "-E", "-Xlinker", "", "-Xlinker", "-v"]:
         print(f"FAILED: mpicc -show -Xlinker -E, with an empty argument: {words}")
