@@ -247,16 +247,17 @@ static uint64_t loopback_identity(void)
 /* More ranks than that for each CPU of the machine have small buffers: theirs are seldom in a cache. */
 #define CROWD 4
 
-/* All ranks, which are on this machine, must find the same: CPUs that ranks may use are known within a node. */
-static bool is_crowded(void)
+/* All ranks, which are on this machine, must find the same: CPUs that ranks may use are known within a
+ * node. */
+static bool is_job_crowded(void)
 {
     bool known = hl_job.node_size == hl_job.size && hl_job.node_cpus != 0;
     return hl_job.size > CROWD * (known ? hl_job.node_cpus : sysconf(_SC_NPROCESSORS_ONLN));
 }
 
-/* Sets *same to whether all ranks' numbers are equal. Each rank compares its own with the others', and all find
- * the same: where two numbers differ, every rank's differs from one of them. Where there are several machines
- * the first rank of another node mostly shows it. */
+/* Sets *same to whether all ranks' numbers are equal. Each rank compares its own with the others', and all
+ * find the same: where two numbers differ, every rank's differs from one of them. Where there are several
+ * machines the first rank of another node mostly shows it. */
 static int judge_machines(uint64_t identity, bool *same)
 {
     char key[24];
@@ -284,7 +285,7 @@ int hl_fab_survey(void)
     generation++;
     if (hl_job.node_size == hl_job.size) {
         hl_fab.loopback = true;
-        hl_fab.crowded = is_crowded();
+        hl_fab.crowded = is_job_crowded();
         return 0;
     }
     char key[24];
@@ -294,7 +295,7 @@ int hl_fab_survey(void)
     rc = meet_ranks(rc);
     rc = rc == 0 ? judge_machines(identity, &same) : rc;
     hl_fab.loopback = rc == 0 && same;
-    hl_fab.crowded = hl_fab.loopback && is_crowded();
+    hl_fab.crowded = hl_fab.loopback && is_job_crowded();
     return rc;
 }
 
