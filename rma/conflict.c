@@ -32,7 +32,7 @@ static const unsigned cross[KINDS] = {
     [READ] = BIT(PUT) | BIT(ACC),   [WRITE] = BIT(PUT) | BIT(GET) | BIT(ACC) | BIT(FETCH)};
 
 /* In my control block, for peers: where a set is in my segments, and the number of the fence before which it
- * was filled. Guarded by the node's lock. */
+ * was filled. The node's lock guards it. */
 struct shown_set {
     uint64_t seg_id, seg_len, off, n, fence;
 };

@@ -176,8 +176,8 @@ static int post_group(struct hl_win *w, MPI_Group group, int assert)
     if (HL_CHECKED) {
         hl_conflict_expose(w);
     }
-    /* Sent with MPI_MODE_NOCHECK, too: otherwise a start without that assertion would wait for ever. Of a
-     * member that has died the wait tells: the others may begin all the same. */
+    /* The post is sent with MPI_MODE_NOCHECK, too: otherwise a start without that assertion would wait for
+     * ever. Of a member that has died the wait tells: the others may begin all the same. */
     for (int i = 0; i < n; i++) {
         int failed = tell_member(w, HL_WIRE_POST, world[i], false);
         rc = rc != 0 || failed == HL_ERR_PROC_ABORTED ? rc : failed;

@@ -51,8 +51,8 @@ HL_INLINE int put_now(void *origin, size_t len, const char *func, int target, ui
     return HL_LIKELY(done) ? MPI_SUCCESS : put_unchained(origin, 8, func, target, where, w);
 }
 
-/* A put that first waits for the thread's accumulates. Entered by a jump, so that other puts need no stack
- * frame. */
+/* A put that first waits for the thread's accumulates. It is entered by a jump, so that other puts need no
+ * stack frame. */
 static HL_NOINLINE int put_behind(void *origin, size_t len, const char *func, int target, uint64_t where,
                                   struct hl_win *w)
 {

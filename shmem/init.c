@@ -150,7 +150,8 @@ static void forget_job(void)
 /* Opens what OpenSHMEM needs after the library's own start. Collective; an error is the same on all PEs. */
 static int open_pe(void)
 {
-    /* Made from the group: the program may be creating communicators from MPI_COMM_WORLD meanwhile. */
+    /* The communicator is made from the group, since the program may be creating some from MPI_COMM_WORLD
+     * meanwhile. */
     int rc = hl_coll_comm_from_group(hl_comm_world_object.group, 0, "hotlane shmem_init", &hl_shmem_comm);
     if (rc != 0) {
         return rc;

@@ -1,5 +1,5 @@
 /* Build variant "counting": counts every read-modify-write and every fence by the place in the source that
- * made it. Included at the end of atomic.h. Ordinary loads and stores cost nothing shared and are not
+ * made it. atomic.h includes this at its end. Ordinary loads and stores cost nothing shared and are not
  * counted. */
 #ifndef HL_ATOMIC_COUNTING_H
 #define HL_ATOMIC_COUNTING_H
@@ -17,7 +17,8 @@ struct hl_atomic_site {
 /* Counts one access. Any thread. */
 void hl_atomic_hit(struct hl_atomic_site *site);
 
-/* Sum of all sites since start or the last reset; any thread. Exported for the programs under perf/. */
+/* Sum of all sites since start or the last reset; any thread. The library exports it for the programs under
+ * perf/. */
 HL_PUBLIC uint64_t hotlane_atomic_total(void);
 /* Counted accesses of the calling thread since its start: they show what one call costs while other
  * threads work. */

@@ -1,7 +1,7 @@
 /* Build variant "directory": counts which cache lines would travel between cores, on a machine that need not
  * have these cores. The compiler's hooks for ThreadSanitizer tell of every access of the library; a directory
  * has, for each line, which caches hold it. Threads under it run one at a time, so that two runs are the
- * same. Lines have 64 bytes, and caches are never full. Included at the end of atomic.h. */
+ * same. Lines have 64 bytes, and caches are never full. atomic.h includes this at its end. */
 #ifndef HL_ATOMIC_DIRECTORY_H
 #define HL_ATOMIC_DIRECTORY_H
 

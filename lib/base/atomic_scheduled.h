@@ -1,5 +1,5 @@
 /* Build variant "scheduled": every atomic access, fence and pause is a point where the deterministic
- * scheduler of interleavings (interleave.h) may run another thread. Included at the end of atomic.h. */
+ * scheduler of interleavings (interleave.h) may run another thread. atomic.h includes this at its end. */
 #ifndef HL_ATOMIC_SCHEDULED_H
 #define HL_ATOMIC_SCHEDULED_H
 

@@ -1,6 +1,6 @@
 /* Build variant "tsan": ThreadSanitizer does not follow fences (gcc refuses them), so each fence is a
- * read-modify-write of one shared word, by which two fences order each other. Included at the end of
- * atomic.h. */
+ * read-modify-write of one shared word, by which two fences order each other. atomic.h includes this at
+ * its end. */
 #ifndef HL_ATOMIC_TSAN_H
 #define HL_ATOMIC_TSAN_H
 

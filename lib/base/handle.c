@@ -12,7 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Set once under lock before the first handle exists; read-only afterwards, except in a forked child. */
+/* All three are set once under lock before the first handle exists; read-only afterwards, except in a forked
+ * child. */
 char *hl_handle_base = (char *)1;
 size_t hl_handle_range;
 uintptr_t hl_handle_mask;

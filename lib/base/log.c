@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Set once at start-up before other threads exist, read-only afterwards. */
+/* Both names are set once at start-up before other threads exist, and read-only afterwards. */
 static char who[96];
 static const char *own_unit = "rank";
 static hl_a32 limit = {HL_LOG_WARN}; /* atomic: may change at any time */

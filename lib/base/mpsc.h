@@ -47,7 +47,7 @@ struct hl_mpsc_node {
 /* Bytes from the first of a rank's places to the thread's; 0: it has none yet. */
 extern HL_THREAD_LOCAL unsigned hl_mpsc_my_place;
 
-/* Gives the thread a place, if it has none. Must come before its first claim. */
+/* Gives the thread a place, if it has none. A thread calls it before its first claim. */
 void hl_mpsc_enrol(void) HL_COLD;
 
 /* True when no living thread will fill the cell of this ticket, the next one to read. The consumer only. */

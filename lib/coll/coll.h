@@ -128,9 +128,9 @@ int hl_coll_least(struct hl_comm *comm, int value, int *least);
  * the smallest code. */
 int hl_coll_agree(struct hl_comm *comm, int value);
 
-/* Used between two exchanges of one call, since a death may have spoilt the first for some ranks. Returns 0
- * on all, or an error on all that live: this rank's own if it has one; else an error that says that `what`
- * failed on another rank. */
+/* A call uses it between two of its exchanges, since a death may have spoilt the first for some ranks.
+ * Returns 0 on all, or an error on all that live: this rank's own if it has one; else an error that says that
+ * `what` failed on another rank. */
 int hl_coll_all_or_none(struct hl_comm *comm, int err, const char *what);
 
 /* Called after a step that failed on some rank; `code` is mine, or 0. Sets the first rank that failed, and

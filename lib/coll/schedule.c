@@ -250,7 +250,8 @@ void *hl_sched_room(struct hl_sched *s, int64_t count, struct hl_type *type)
         return s->scratch;
     }
     int64_t last = (count - 1) * hl_type_extent(type);
-    /* Rounded down, so that an element is aligned as it is in an array, whatever byte its data begin at. */
+    /* `low` is rounded down, so that an element is aligned as it is in an array, whatever byte its data begin
+     * at. */
     int64_t low = (type->true_lb + (last < 0 ? last : 0)) & ~(int64_t)63;
     int64_t high = type->true_ub + (last > 0 ? last : 0);
     return hl_type_at(hl_sched_bytes(s, (size_t)(high - low)), -low);

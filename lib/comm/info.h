@@ -8,7 +8,7 @@
 #include "attr.h"
 #include "handle.h"
 
-/* Changed only by the functions here, under the lock. */
+/* Only the functions here change it, under the lock. */
 struct hl_info {
     struct hl_handle h;
     MPI_Info handle; /* MPI_INFO_ENV or this address */

@@ -33,7 +33,7 @@ static const struct hl_provider rows[] = {
      .eager = 16 * KIB,
      .wait = HL_PROVIDER_TRIED,
      .pins = true},
-    /* Seen, on soft RoCE. Its descriptor also wakes when there is no completion. Atomics are software of rxm;
+    /* Seen (soft RoCE). Its descriptor also wakes when there is no completion. Atomics are software of rxm;
      * with them it refuses a registration whose key another one has, and verbs' cache gives such keys for
      * memory that it knows. When a connection is lost, it says EIO with IBV_WC_LOC_QP_OP_ERR (no route),
      * _WR_FLUSH_ERR or _RETRY_EXC_ERR. An endpoint has the buffers of tcp;ofi_rxm, locked. */

@@ -37,7 +37,8 @@ int hl_rep_bytes(const struct hl_rep *rep, const struct hl_type *type, int64_t c
 
 /* The type whose data lie where the filetype's data are in the file. It is made by the same calls, from types
  * of the sizes that basic types have there: so displacements in elements get larger or smaller, and those in
- * bytes do not. Committed, with a reference for the caller. HL_ERR_NO_MEM; errors of the user's function. */
+ * bytes do not. It is committed, and the caller has a reference. HL_ERR_NO_MEM; errors of the user's
+ * function. */
 int hl_rep_tile(const struct hl_rep *rep, const struct hl_type *filetype, struct hl_type **tile);
 
 /* True if accesses in this direction convert data; not if the user gave MPI_CONVERSION_FN_NULL. The functions

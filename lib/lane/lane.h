@@ -176,8 +176,8 @@ HL_INLINE int hl_lane_error_take(hl_a32 *error)
     return -(int)hl_a32_xchg_acquire(error, 0);
 }
 
-/* Reads the queues of the thread's lane and of one other: returns how many completions there were. Registered
- * with prog. (It also sends the thread's open chains there.) */
+/* Reads the queues of the thread's lane and of one other: returns how many completions there were. It is
+ * registered with prog. (It also sends the thread's open chains there.) */
 int hl_lane_poll(void *unused);
 
 /* Called before a thread sleeps: tells whether the ends of what is in flight wake it, or hl_lane_poll must be

@@ -42,7 +42,7 @@ HL_INLINE struct hl_lane *hl_lane_short_enter_own(struct hl_lane *lane, uint64_t
     return HL_LIKELY(likely) && HL_LIKELY(hl_lease_try_any(hl_lane_lease(lane))) ? lane : NULL;
 }
 
-/* Asked under the lease: does the lane's chain still take records of `token`, and has it `bytes` left? */
+/* The lease's holder asks: does the lane's chain still take records of `token`, and has it `bytes` left? */
 HL_INLINE bool hl_lane_short_fits(struct hl_lane *lane, uint64_t token, size_t bytes) HL_NO_TSA
 {
     /* relaxed: written by the leaseholder only. */

@@ -58,7 +58,7 @@ struct hl_chain {
     _Alignas(8) uint8_t bytes[];
 };
 
-/* What the last operation on a lane has left; for the next one. Changed under the lease. */
+/* What the last operation on a lane has left; for the next one. It changes under the lease. */
 struct hl_lane_last {
     struct hl_way *way;     /* way of the last issue, or NULL */
     struct hl_chain *chain; /* the chain that got the last record, while it is open; else NULL */

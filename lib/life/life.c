@@ -235,7 +235,7 @@ static int close_all(void)
 }
 
 /* Quiet at the end of the last session, without the lock: it may wait for other ranks, and a thread that
- * opens a session meanwhile must not wait. Repeated if one was opened. */
+ * opens a session meanwhile must not wait. It is repeated if one was opened. */
 static void leave_session(void) HL_REQUIRES(lock)
 {
     uint64_t before;

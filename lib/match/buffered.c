@@ -35,7 +35,8 @@ struct copy {
 _Static_assert(sizeof(struct copy) + 2 * ROUND <= MPI_BSEND_OVERHEAD,
                "what users add for each message is enough");
 
-/* Made at the first attach to an object, kept until the object ends. All but `next` is guarded by `lock`. */
+/* The first attach to an object makes it, and it stays until the object ends. All but `next` is guarded by
+ * `lock`. */
 struct hl_buffered {
     struct hl_buffered *next; /* list of all that exist; guarded by all_lock */
     hl_aptr *slot;            /* the slot that points to it */

@@ -23,7 +23,7 @@
 static hl_aptr chunks[CHUNKS];
 static hl_aptr top[1u << TOP_BITS];
 
-/* Freed places in the order in which they were freed; the oldest is used next. Guarded by mem's lock. */
+/* Freed places in the order in which they were freed; the oldest is used next. mem's lock guards them. */
 static uint32_t *queue;
 static size_t queue_head, queue_count, queue_cap;
 static uint32_t places; /* places ever used; guarded by mem's lock */

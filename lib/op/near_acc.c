@@ -110,7 +110,7 @@ static void update_held(const struct update *how, char *target, const char *orig
     }
 }
 
-/* Must be called before elements are updated by instructions. lock NULL: memory without rows. */
+/* Whoever updates elements by instructions calls it first. lock NULL: memory without rows. */
 static void end_rows(struct hl_near_lock *lock)
 {
     if (lock != NULL) {

@@ -114,7 +114,7 @@ static int add_fd(int fd, uint32_t more)
     return 0;
 }
 
-/* Polled by waiting threads: looks whether the launcher has news, and starts the receive thread then. It is
+/* Waiting threads poll it: it looks whether the launcher has news, and starts the receive thread then. It is
  * needed while that thread does not run, and when news came with an answer to another thread's question. */
 static int look_at_launcher(void *unused)
 {

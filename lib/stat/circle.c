@@ -34,7 +34,7 @@ struct circle_place {
     struct post posts[POSTS];
 };
 
-/* Written while opening. `places` NULL: not open, or closed. */
+/* All these are written while opening. `places` NULL: not open, or closed. */
 static struct circle_place *places;
 static const int *node_world;
 static int here, node_size, me;

@@ -56,8 +56,8 @@ struct hl_epoch {
     uint32_t count;        /* entries; guarded by mutex */
     uint32_t all_how;      /* how lock_all was called; guarded by mutex */
     int exposed;           /* my rank + 1 from post to wait, else 0; guarded by mutex */
-    /* Set when the window is made, before its first epoch (see win.h, the short way). fence_only is guarded
-     * by mutex later. */
+    /* These are set when the window is made, before its first epoch (see win.h, the short way). fence_only is
+     * guarded by mutex later. */
     uint32_t fence_only;
     uint64_t open_limit, open_limit8;
     struct hl_mutex mutex;

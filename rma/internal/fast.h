@@ -54,7 +54,7 @@ HL_INLINE bool hl_target_addr_is_mapped(const struct hl_target_addr *s)
 
 /* ---- put and get ---- */
 
-/* The last two of eight arguments. Passed by value they lie on the stack where the user's call has put them,
+/* The last two of eight arguments. As values they lie on the stack where the user's call has put them,
  * so that the short way passes all arguments on to the long way by a jump. */
 struct hl_tail {
     MPI_Datatype target_type;

@@ -15,7 +15,7 @@ struct hl_touched {
 };
 
 /* Ranges in ascending order by target and place; those of one target do not touch each other. Zero = empty.
- * Guarded by its owner. */
+ * Its owner guards it. */
 struct hl_ranges {
     struct hl_touched *at;
     size_t n;

@@ -280,8 +280,8 @@ struct hl_ground {
     struct hl_near_lock own;   /* storage of `lock` for a dynamic window */
 };
 
-/* Fills *g; false when the operation's memory is not in one attached region of a dynamic window. May wait for
- * the target's receive thread. */
+/* Fills *g; false when the operation's memory is not in one attached region of a dynamic window. It may
+ * wait for the target's receive thread. */
 bool hl_win_ground(const struct hl_move *m, const struct hl_span *span, struct hl_ground *g);
 
 /* ---- gets and puts that follow the thread's own accumulates to the same FAR target (order.c) ---- */

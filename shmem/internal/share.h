@@ -16,7 +16,7 @@ struct hl_share {
     char why[200];         /* why some stretches are not shared; "": all are, or it was not asked for */
 };
 
-/* Written by hl_share_statics, before threads exist; read-only afterwards. */
+/* hl_share_statics writes it, before threads exist; read-only afterwards. */
 extern struct hl_share hl_share;
 
 /* Finds the static data and, with `share`, moves what it can into shared memory. The first call does it,

@@ -207,19 +207,39 @@ def old_words(text):
     return places
 
 
-# Who calls it, who writes it, whose it is: such a sentence has a subject.
-NO_SUBJECT = re.compile(r"[.]\s+((?:Called|Written|Set|Valid)\b)")
+# Who calls it, who writes it, whose it is: such a sentence has a subject. A participle before one of these words has none ("Freed by the owner."),
+# before another word it may describe one ("Freed requests are forgotten."); what begins with a verb like "Must" is a question, or has none.
+BEHIND = (r"(?:about|after|again|also|alone|anew|around|as|at|before|behind|between|beside|by|down|during|early|except|for|from|here|if|in|instead|into|"
+          r"just|late|lazily|like|not|on|once|only|or|out|over|so|there|through|to|too|twice|under|unless|until|up|when|whenever|where|while|with|within|without|elsewhere|later|meanwhile|off|since|together)")
+PARTICIPLE = (r"(?:[A-Z][a-z]+ed|(?!Even\b)[A-Z][a-z]+en|Built|Found|Gone|Held|Kept|Known|Left|Lost|Made|Meant|Read|Run|Seen|Sent|Set|Shown|Told|"
+              r"Thrown|Valid|Written)")
+BEGINS = rf"(?:{PARTICIPLE}[,:]?\s+{BEHIND}\b|(?:Must|May|Can|Cannot|Need|Needs)\b(?=[^?]*?(?:[.]\s|\*/)))"
+# The first sentence over a function may tell when it is called, since all of them speak of the function.
+NO_SUBJECT = re.compile(rf"([.]\s+|/\*\s*(?!Called\b))({BEGINS})")
+# What is "there" or "before" is named.
+POINTS_BACK = re.compile(r"()\b([Aa]s (?:there|before|above|below))\b(?=[.,;:)]|\s*\*/)")
+
+
+def without_subject(name, whole):
+    """Comments in one file with a sentence that begins with a participle or a verb, or that points to another comment."""
+    places = []
+    for comment in re.finditer(r"/\*.*?\*/", whole, re.S):
+        words = re.sub(r"\n\s*\*(?!/)", lambda m: "\n" + " " * (len(m[0]) - 1), comment[0])
+        places += [f"{name}:{whole.count(chr(10), 0, comment.start() + found.start(2)) + 1} {' '.join(found[2].split())}"
+                   for rule in (NO_SUBJECT, POINTS_BACK) for found in rule.finditer(words)]
+    return places
 
 
 def sentences_without_subject(text):
-    """Comments of the library in which a sentence after the first begins with a participle."""
-    places = []
+    """Such comments of the library, and what is not seen, or seen where nothing is wrong, when it is planted."""
+    wrong = ("It is a word. Changed under the lock.", "Must be called before.", "Kept until the end.", "A word.\n * Freed by its owner.", "A word. Called late.",
+             "It is done as before.", "A word, as there: one.", "A word. May wait.")
+    right = ("Freed words are forgotten.", "Must it wait? Yes.", "Called when it ends.", "It goes as before each call.", "changed under the lock")
+    places = [f"not seen when planted: {words}" for words in wrong if not without_subject("", f"/* {words} */")]
+    places += [f"nothing is wrong with: {words}" for words in right if without_subject("", f"/* {words} */")]
     for name, whole in text.items():
         if name.startswith(LIBRARY) and name.endswith((".c", ".h")):
-            for comment in re.finditer(r"/\*.*?\*/", whole, re.S):
-                words = re.sub(r"\n\s*\*(?!/)", lambda m: "\n" + " " * (len(m[0]) - 1), comment[0])
-                places += [f"{name}:{whole.count(chr(10), 0, comment.start() + found.start(1)) + 1} {found[1]}"
-                           for found in NO_SUBJECT.finditer(words)]
+            places += without_subject(name, whole)
     return places
 
 

@@ -33,7 +33,7 @@ PAGES = (PAGE, HISTORY, GLOSSARY, RECIPES)
 # Names in the recipes that stand for others.
 PLACEHOLDER = re.compile(r"NAME|PAGE\.md|(?:^|/)(?:hello|name)\.c$")
 WORDS, WORDS_OF_HISTORY = 1200, 4000
-# The map is two printed pages, and our own words fit on one.
+# With its picture and table the map is some five printed pages, and our own words fit on one.
 WORDS_OF_MAP, OWN_WORDS = 1900, 25
 # What has a page and is no module: its folder.
 PROGRAMS = {"mpiexec": "tools/mpiexec"}

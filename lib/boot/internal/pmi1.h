@@ -1,5 +1,5 @@
-/* Inside the module: PMI-1 on the wire, lines "cmd=NAME key=value ... value=TEXT\n". Declared here for
- * tests. */
+/* Inside the module: PMI-1 on the wire, lines "cmd=NAME key=value ... value=TEXT\n". This header
+ * exists for tests. */
 #ifndef HL_PMI1_H
 #define HL_PMI1_H
 

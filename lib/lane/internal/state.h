@@ -27,7 +27,7 @@ _Static_assert(HL_LANES_MAX <= HL_WIRE_LANES && HL_LANES_MAX <= HL_STAT_LANES, "
  * CHAIN, POST is that of a read that tries a lost way (reconnect.c). */
 enum hl_slot_part { HL_PART_POST = 1, HL_PART_ACK = 2, HL_PART_CHAIN = 4 };
 
-/* One operation in flight, or one chain of them. Changed under the lane's lease.
+/* One operation in flight, or one chain of them. It changes under the lane's lease.
  *
  *   free --take, post--> open (parts left) --last part--> finished --tail passes--> free
  *   free --open chain--> open (CHAIN) --send--> open (POST, ACK; or POST when its one record goes directly)
@@ -110,7 +110,8 @@ struct hl_way {
     uint64_t heartbeat_ns;                  /* when the last read was posted */
 };
 
-/* A lane's ways by peer: open addressing. Replaced by a larger one when half full; old ones stay readable. */
+/* A lane's ways by peer: open addressing. A larger one replaces it when it is half full; old ones
+ * stay readable. */
 struct hl_way_table {
     struct hl_way_table *older;
     uint32_t room;  /* a power of two */

@@ -1,5 +1,5 @@
-/* Inside near_acc.c: the CPU's atomics over arrays of elements of one width. Included once for each W (8, 16,
- * 32, 64).
+/* Inside near_acc.c: the CPU's atomics over arrays of elements of one width. That file includes this one once
+ * for each W (8, 16, 32, 64).
  *
  * Each uses the weakest order that atomic.h offers for it: an accumulate orders nothing, the flush's fence
  * does. Origin and fetched are dense and may have any alignment; each place of the target is aligned to the
