@@ -163,11 +163,11 @@ static ssize_t model_leave(struct model_ep *ep, ssize_t rc)
  * the one that was told before it. */
 static const struct model_op *model_due(struct model_op *op)
 {
-    static struct model_op late = {.what = MODEL_SEND, .rank = MODEL_NAMES}; /* does nothing */
+    static struct model_op kept = {.what = MODEL_SEND, .rank = MODEL_NAMES}; /* does nothing */
     if ((model.early & 1u << op->what) != 0) {
         struct model_op told = *op;
-        *op = late;
-        late = told;
+        *op = kept;
+        kept = told;
     }
     return op;
 }
