@@ -26,17 +26,17 @@ static bool take_reply(struct hl_lane *lane, struct hl_chain *chain, const struc
     HL_REQUIRES(lane->lease)
 {
     int err = ans->rc < 0 ? ans->rc : ans->rc > 0 ? HL_ERR_OTHER : 0;
-    if (ans->record >= chain->records) {
+    if (ans->record >= chain->head.records) {
         return false;
     }
     if (err != 0) {
         hl_chain_refuse(lane, chain, ans->record, err);
     }
-    while (chain->next_ask < chain->ask_count && chain->asks[chain->next_ask].record < ans->record) {
+    while (chain->next_ask < chain->head.ask_count && chain->asks[chain->next_ask].record < ans->record) {
         chain->next_ask++;
     }
     struct hl_ask *ask = &chain->asks[chain->next_ask];
-    if (chain->next_ask == chain->ask_count || ask->record != ans->record) {
+    if (chain->next_ask == chain->head.ask_count || ask->record != ans->record) {
         return err != 0;
     }
     if (err == 0 && ans->len != ask->len) {

@@ -127,7 +127,7 @@ static bool does_fit_chain(const struct hl_chain *chain, const struct shape *s, 
 {
     size_t need =
         record_bytes(s) + excess_of(s) + (does_need_key(chain, s) ? sizeof(struct hl_wire_short) : 0);
-    if (need > hl_chain_left(chain)) {
+    if (need > hl_chain_left(&chain->head)) {
         return false;
     }
     if (op->error != chain->error && chain->error_count == HL_CHAIN_ERRORS) {
@@ -136,7 +136,7 @@ static bool does_fit_chain(const struct hl_chain *chain, const struct shape *s, 
     /* A local flush may have passed over a chain that nobody wanted an answer of (hl_slot_make_local). */
     /* relaxed: written by the leaseholder only. */
     bool newest = chain->slot->way_seq == hl_a64_load_relaxed(&chain->way->issued);
-    return s->answer == 0 || (chain->ask_count < HL_CHAIN_ASKS && (chain->ask_count > 0 || newest));
+    return s->answer == 0 || (chain->head.ask_count < HL_CHAIN_ASKS && (chain->head.ask_count > 0 || newest));
 }
 
 static struct hl_chain *take_buffer(struct hl_lane *lane) HL_REQUIRES(lane->lease)
@@ -165,15 +165,14 @@ static int open_chain(struct hl_lane *lane, struct hl_way *way, bool local) HL_R
                             : hl_err_say(HL_ERR_NO_MEM, "no memory for a message to rank %d: %s", way->peer,
                                          hl_err_text(HL_ERR_NO_MEM));
     }
-    chain->end = chain->bytes + HL_CHAIN_RECORDS_AT;
-    chain->limit = chain->bytes + hl_fab.eager;
+    chain->head.end = chain->bytes + HL_CHAIN_RECORDS_AT;
+    chain->head.limit = chain->bytes + hl_fab.eager;
     chain->error = NULL;
-    chain->records = chain->keys = chain->counted = 0;
-    chain->ask_count = chain->next_ask = chain->error_count = 0;
-    chain->peer = way->peer;
+    chain->head.records = chain->keys = chain->counted = 0;
+    chain->head.ask_count = chain->next_ask = chain->error_count = 0;
     chain->way = way;
     chain->slot = slot;
-    chain->opener = hl_chain_me();
+    chain->head.opener = hl_chain_me();
     chain->at_tick = lane->ticks;
     chain->earlier = lane->open;
     lane->open = chain;
@@ -190,21 +189,21 @@ static int open_chain(struct hl_lane *lane, struct hl_way *way, bool local) HL_R
 static void write_key(struct hl_chain *chain, uint64_t key)
 {
     struct hl_wire_short rec = {.op = HL_WIRE_KEY, .addr = key};
-    memcpy(chain->end, &rec, sizeof rec);
-    chain->end += sizeof rec;
+    memcpy(chain->head.end, &rec, sizeof rec);
+    chain->head.end += sizeof rec;
     chain->key = key;
     chain->keys++;
-    chain->records++;
+    chain->head.records++;
 }
 
 static void write_record(struct hl_chain *chain, const struct shape *s)
 {
-    memcpy(chain->end, &s->rec, s->fixed);
-    uint8_t *to = chain->end + s->fixed;
-    chain->end += record_bytes(s);
-    chain->records++;
+    memcpy(chain->head.end, &s->rec, s->fixed);
+    uint8_t *to = chain->head.end + s->fixed;
+    chain->head.end += record_bytes(s);
+    chain->head.records++;
     if (s->payload > 0) {
-        memset(chain->end - 8, 0, 8); /* the padding, if there is any */
+        memset(chain->head.end - 8, 0, 8); /* the padding, if there is any */
     }
     for (int i = 0; i < 2 && s->parts[i] != NULL && s->payload > 0; i++) {
         memcpy(to, s->parts[i], s->part_len);
@@ -214,12 +213,12 @@ static void write_record(struct hl_chain *chain, const struct shape *s)
 
 static void add_ask(struct hl_chain *chain, const struct shape *s, struct hl_req *req)
 {
-    chain->asks[chain->ask_count++] =
-        (struct hl_ask){.reply = s->reply, .req = req, .len = (uint32_t)s->answer, .record = chain->records};
-    chain->limit -= excess_of(s);
+    chain->asks[chain->head.ask_count++] = (struct hl_ask){
+        .reply = s->reply, .req = req, .len = (uint32_t)s->answer, .record = chain->head.records};
+    chain->head.limit -= excess_of(s);
     hl_slot_make_local(chain->way, chain->slot);
-    if (chain->opener != hl_chain_me()) {
-        chain->opener = NULL;
+    if (chain->head.opener != hl_chain_me()) {
+        chain->head.opener = NULL;
     }
 }
 
@@ -229,7 +228,7 @@ static void append_op(struct hl_chain *chain, const struct shape *s, const struc
         write_key(chain, s->key);
     }
     if (op->error != chain->error) {
-        chain->errors[chain->error_count++] = (struct hl_chain_error){op->error, chain->records};
+        chain->errors[chain->error_count++] = (struct hl_chain_error){op->error, chain->head.records};
         chain->error = op->error;
     }
     if (s->answer != 0) {
@@ -259,10 +258,10 @@ int hl_chain_append(struct hl_lane *lane, struct hl_way *way, const struct hl_is
     }
     struct hl_chain *chain = way->chain;
     append_op(chain, &s, op);
-    lane->last.chain = chain;
+    lane->last.chain = &chain->head;
     /* relaxed: only the lease's holder acts on it. */
     hl_a64_store_relaxed(&lane->last.takes, s.keyed ? op->token : 0);
-    if (lane->pool->chain_max == 0 || hl_chain_left(chain) < 2 * sizeof s.rec.small) {
+    if (lane->pool->head.chain_max == 0 || hl_chain_left(&chain->head) < 2 * sizeof s.rec.small) {
         (void)hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE); /* refused: stays open; errors are kept */
     }
     return 0;

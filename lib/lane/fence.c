@@ -97,7 +97,7 @@ static struct hl_lane *only_busy(bool *several)
     /* acquire, both: pair with the full ors in hl_lane_make_ready and set_apart. */
     for (uint64_t rest = hl_a64_load_acquire(&hl_pool.opened) & ~hl_a64_load_acquire(&hl_pool.apart);
          rest != 0; rest &= rest - 1) {
-        struct hl_lane *lane = hl_pool.lanes[__builtin_ctzll(rest)];
+        struct hl_lane *lane = hl_pool.head.lanes[__builtin_ctzll(rest)];
         /* acquire, both: pair with the releases in hl_slot_advance and hl_slot_commit. */
         if (hl_a64_load_acquire(&lane->tail) >= hl_a64_load_acquire(&lane->issued)) {
             continue;
@@ -115,12 +115,13 @@ struct hl_lane *hl_lane_bound_now(void)
 {
     /* acquire, both: what was fenced; pairs with the full exchange in `bind_lane` and the release in
      * hl_slot_advance. */
-    uint64_t bound = hl_a64_load_acquire(&hl_pool.bound);
-    struct hl_lane *lane = hl_pool.lanes[bound % 64];
+    uint64_t bound = hl_a64_load_acquire(&hl_pool.head.bound);
+    struct hl_lane *lane = hl_pool.head.lanes[bound % 64];
     if (bound == 0 || hl_a64_load_acquire(&lane->tail) < bound / 64) {
         return bound != 0 ? lane : NULL;
     }
-    (void)hl_a64_cas_full(&hl_pool.bound, &bound, 0); /* full: rare; if it fails, a newer one is there. */
+    /* full: rare; if it fails, a newer one is there. */
+    (void)hl_a64_cas_full(&hl_pool.head.bound, &bound, 0);
     return NULL;
 }
 
@@ -131,7 +132,7 @@ static bool bind_lane(const struct hl_lane *lane, uint64_t until)
     uint64_t bound = 0, mine = until * 64 + lane->index;
     (void)hl_lane_bound_now();
     /* full: rare; after the ways' `fenced`. Pairs with the acquire in hl_lane_bound_now. */
-    while (!hl_a64_cas_full(&hl_pool.bound, &bound, mine)) {
+    while (!hl_a64_cas_full(&hl_pool.head.bound, &bound, mine)) {
         if (bound % 64 != lane->index) {
             return false;
         }
@@ -148,7 +149,7 @@ void hl_lane_fence(struct hl_lane *lane, bool (*also_near)(int peer))
         return;
     }
     if (lane != NULL || hl_pool_count(&hl_pool) == 1) {
-        (void)fence_lane(lane != NULL ? lane : hl_pool.lanes[0], also_near);
+        (void)fence_lane(lane != NULL ? lane : hl_pool.head.lanes[0], also_near);
         return;
     }
     bool several;

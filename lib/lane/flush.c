@@ -177,7 +177,7 @@ static HL_NOINLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t 
     uint64_t bits = hl_a64_load_acquire(&hl_pool.used[peer]) & among;
     uint32_t first = (hl_lane_preferred + 1) % HL_LANES_MAX;
     for (uint64_t rest = bits >> first | bits << (-first % HL_LANES_MAX); rest != 0; rest &= rest - 1) {
-        struct hl_lane *lane = hl_pool.lanes[(first + (uint32_t)__builtin_ctzll(rest)) % HL_LANES_MAX];
+        struct hl_lane *lane = hl_pool.head.lanes[(first + (uint32_t)__builtin_ctzll(rest)) % HL_LANES_MAX];
         struct hl_way *way = hl_way_find(lane, peer);
         if (way != NULL) {
             goals[w.count] = snapshot_goal(lane, way, scope);
@@ -186,7 +186,7 @@ static HL_NOINLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t 
     }
     if (w.count == 0 && HL_UNLIKELY((bits & (bits - 1)) != 0)) {
         /* Several bits and nothing open: some are stale. */
-        sweep_if_due(hl_pool.lanes[__builtin_ctzll(bits)]);
+        sweep_if_due(hl_pool.head.lanes[__builtin_ctzll(bits)]);
     }
     if (w.count > 0 && !are_goals_reached(&w)) {
         wait_for(&w);
@@ -212,7 +212,7 @@ static HL_NOINLINE void flush_lanes(enum hl_lane_scope scope, uint64_t among, bo
     struct waiting w = {.goals = goals};
     /* acquire: the lanes; pairs with the full or in hl_lane_make_ready. */
     for (uint64_t rest = hl_a64_load_acquire(&hl_pool.opened) & among; rest != 0; rest &= rest - 1) {
-        struct hl_lane *lane = hl_pool.lanes[__builtin_ctzll(rest)];
+        struct hl_lane *lane = hl_pool.head.lanes[__builtin_ctzll(rest)];
         /* acquire: pairs with the release in hl_slot_commit. */
         struct goal g = {lane, NULL, &lane->tail, hl_a64_load_acquire(&lane->issued)};
         if (is_goal_reached(&g)) {
@@ -293,7 +293,7 @@ static int add_peer(int peer, enum hl_lane_scope scope, uint64_t among, struct h
     /* acquire: pairs with the full and in hl_way_sweep. */
     for (uint64_t rest = hl_a64_load_acquire(&hl_pool.used[peer]) & among; rest != 0 && rc == 0;
          rest &= rest - 1) {
-        struct hl_lane *lane = hl_pool.lanes[__builtin_ctzll(rest)];
+        struct hl_lane *lane = hl_pool.head.lanes[__builtin_ctzll(rest)];
         struct hl_way *way = hl_way_find(lane, peer);
         rc = way != NULL ? add_goal(all, snapshot_goal(lane, way, scope)) : 0;
     }
@@ -318,7 +318,7 @@ static int add_lanes(enum hl_lane_scope scope, uint64_t among, struct hl_lane_go
     /* acquire, both: pair with the full or in hl_lane_make_ready and the release in hl_slot_commit. */
     for (uint64_t rest = hl_a64_load_acquire(&hl_pool.opened) & among; rest != 0 && rc == 0;
          rest &= rest - 1) {
-        struct hl_lane *lane = hl_pool.lanes[__builtin_ctzll(rest)];
+        struct hl_lane *lane = hl_pool.head.lanes[__builtin_ctzll(rest)];
         struct goal g = {lane, NULL, &lane->tail, hl_a64_load_acquire(&lane->issued)};
         rc = scope == HL_LOCAL && !is_goal_reached(&g) ? add_ways(lane, all) : add_goal(all, g);
     }

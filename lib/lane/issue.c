@@ -90,7 +90,7 @@ static void found_taken(struct pursuit *s)
     hl_lane_stand_back(s->taken++);
     if ((s->taken >= QUEUE_AFTER || hl_prog_crowded()) &&
         (s->taken >= 2 * hl_pool_count(s->pool) || s->op->ordered)) {
-        if (hl_lease_want(&s->pool->lanes[s->lane_index]->lease, my_id())) {
+        if (hl_lease_want(&s->pool->head.lanes[s->lane_index]->lease, my_id())) {
             s->id = my_id();
             hl_stat_rank_add(HL_STAT_RANK_lease_waits, 1);
             return;
@@ -104,7 +104,7 @@ static void found_taken(struct pursuit *s)
 static void leave_queue(struct pursuit *s)
 {
     if (s->id != 0) {
-        hl_lease_unwant(&s->pool->lanes[s->lane_index]->lease);
+        hl_lease_unwant(&s->pool->head.lanes[s->lane_index]->lease);
         s->id = 0;
         s->taken = 0;
     }
@@ -140,7 +140,7 @@ static bool is_issue_over(void *arg)
     if (s->over) {
         return true;
     }
-    struct hl_lane *lane = s->pool->lanes[s->lane_index];
+    struct hl_lane *lane = s->pool->head.lanes[s->lane_index];
     int status;
     if (s->id != 0) {
         if (!hl_lease_try_wanted(&lane->lease)) {

@@ -48,7 +48,7 @@ enum hl_prog_armed hl_lane_arm(void)
 {
     enum hl_prog_armed armed = HL_PROG_RINGS;
     for (uint32_t i = 0; armed == HL_PROG_RINGS && i < hl_pool_count(&hl_pool); i++) {
-        struct hl_lane *lane = hl_pool.lanes[i];
+        struct hl_lane *lane = hl_pool.head.lanes[i];
         /* relaxed: a guess, as poll_open makes it. */
         if (hl_a64_load_relaxed(&lane->issued) != hl_a64_load_relaxed(&lane->tail)) {
             armed = arm_lane(lane);
@@ -113,7 +113,7 @@ static int set_up_pool(void)
     if (rc != 0) {
         return rc;
     }
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     bool ready = false;
     if (hl_lease_try(&lane->lease)) {
         ready = hl_lane_make_ready(lane) == 0;
@@ -204,8 +204,8 @@ hl_a64 hl_lane_errors;
 void hl_lane_forget(void)
 {
     for (uint32_t i = 0; i < hl_pool_count(&hl_pool); i++) {
-        hl_a64_store_relaxed(&hl_pool.lanes[i]->last.takes, 0); /* relaxed: no other thread is left. */
-        hl_lease_unwant(&hl_pool.lanes[i]->lease);              /* owners find it closed */
+        hl_a64_store_relaxed(&hl_pool.head.lanes[i]->last.takes, 0); /* relaxed: no other thread is left. */
+        hl_lease_unwant(&hl_pool.head.lanes[i]->lease);              /* owners find it closed */
     }
-    hl_a32_store_relaxed(&hl_pool.count, 0);
+    hl_a32_store_relaxed(&hl_pool.head.count, 0);
 }

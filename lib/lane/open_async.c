@@ -151,7 +151,7 @@ static void *open_wished_lanes(void *arg)
     uint32_t lane;
     int peer;
     while (next_wish(&lane, &peer)) {
-        connect_lane(p->lanes[lane], peer);
+        connect_lane(p->head.lanes[lane], peer);
         /* full: rare; after the lane is open. Pairs with the acquires in next_lane and hl_lane_assign
          * (issue.c). */
         hl_a64_and_full(&p->opening, ~(UINT64_C(1) << lane));

@@ -31,7 +31,7 @@ static struct hl_lane *claim_lane(uint32_t below)
         uint64_t bit = UINT64_C(1) << i;
         while (((owned | opening) & bit) == 0) {
             if (hl_a64_cas_full(&hl_pool.owned, &owned, owned | bit)) { /* full: rare. */
-                return hl_pool.lanes[i];
+                return hl_pool.head.lanes[i];
             }
         }
     }

@@ -116,7 +116,7 @@ int hl_lane_progress(struct hl_lane *lane)
 /* The lane may have chains that the caller opened and waits for now; they are sent first. */
 static int poll_open(uint32_t index)
 {
-    struct hl_lane *lane = hl_pool.lanes[index];
+    struct hl_lane *lane = hl_pool.head.lanes[index];
     /* relaxed: a guess whether anything is in flight. */
     if (hl_a64_load_relaxed(&lane->issued) == hl_a64_load_relaxed(&lane->tail) ||
         !hl_lease_try_any(&lane->lease)) {

@@ -53,7 +53,7 @@ static size_t piece_bytes(void)
 /* Makes lane `i`: in the memory that it had when the pool was open before, unless that is lent. */
 static bool make_lane(struct hl_lane_pool *p, uint32_t i)
 {
-    struct hl_lane *had = p->lanes[i], *lane = had != NULL && !had->lent ? had : NULL;
+    struct hl_lane *had = p->head.lanes[i], *lane = had != NULL && !had->lent ? had : NULL;
     struct hl_lane *older = lane != NULL ? lane->older : had;
     if (lane == NULL) {
         lane = aligned_alloc(HL_CACHELINE, hl_round_up(sizeof *lane + sizeof *lane->fab, HL_CACHELINE));
@@ -66,7 +66,7 @@ static bool make_lane(struct hl_lane_pool *p, uint32_t i)
     lane->pool = p;
     lane->index = i;
     lane->older = older;
-    p->lanes[i] = lane;
+    p->head.lanes[i] = lane;
     return true;
 }
 
@@ -79,10 +79,10 @@ int hl_pool_open(struct hl_lane_pool *p, uint32_t lanes, int ranks)
     hl_a64_store_relaxed(&p->opening, 0);
     hl_a64_store_relaxed(&p->owned, 0);
     hl_a64_store_relaxed(&p->apart, 0);
-    hl_a64_store_relaxed(&p->bound, 0);
-    p->chain_max = chain_bytes();
+    hl_a64_store_relaxed(&p->head.bound, 0);
+    p->head.chain_max = chain_bytes();
     p->piece = piece_bytes();
-    p->greets = p->chain_max == 0 && hl_fab.row->greets;
+    p->greets = p->head.chain_max == 0 && hl_fab.row->greets;
     p->used = calloc((size_t)ranks, sizeof *p->used);
     bool ok = p->used != NULL;
     for (uint32_t i = 0; ok && i < lanes; i++) {
@@ -92,7 +92,8 @@ int hl_pool_open(struct hl_lane_pool *p, uint32_t lanes, int ranks)
         hl_pool_close(p);
         return hl_err_say(HL_ERR_NO_MEM, "no memory for %u lanes", lanes);
     }
-    hl_a32_store_release(&p->count, lanes); /* release: the lanes; pairs with the acquire in hl_pool_count. */
+    /* release: the lanes; pairs with the acquire in hl_pool_count. */
+    hl_a32_store_release(&p->head.count, lanes);
     return 0;
 }
 
@@ -146,10 +147,10 @@ static void clear_lane(struct hl_lane *lane, bool lent) HL_NO_TSA
 
 void hl_pool_close(struct hl_lane_pool *p) HL_NO_TSA
 {
-    hl_a32_store_relaxed(&p->count, 0); /* relaxed: no other thread uses lanes. */
+    hl_a32_store_relaxed(&p->head.count, 0); /* relaxed: no other thread uses lanes. */
     p->closings++;
     for (uint32_t i = 0; i < HL_LANES_MAX; i++) {
-        struct hl_lane *lane = p->lanes[i];
+        struct hl_lane *lane = p->head.lanes[i];
         if (lane == NULL || lane->pool == NULL) {
             continue;
         }

@@ -196,7 +196,7 @@ HL_INLINE bool post_at_once(struct hl_lane *lane, const struct hl_xfer *x, bool 
  * longer than a piece. (One comparison for both: a shorter length wraps around.) */
 HL_INLINE bool does_go_direct(const struct hl_xfer *x)
 {
-    return x->len - hl_pool.chain_max - 1 < hl_pool.piece - hl_pool.chain_max && x->req == NULL;
+    return x->len - hl_pool.head.chain_max - 1 < hl_pool.piece - hl_pool.head.chain_max && x->req == NULL;
 }
 
 /* Posts a whole transfer on the thread's lane. False: nothing was done; issue_pieces() does it, and finds out
@@ -207,7 +207,7 @@ HL_INLINE bool transfer_at_once(const struct hl_xfer *x, bool reads, bool copies
     if (HL_UNLIKELY(at >= hl_pool_count(&hl_pool) || !does_go_direct(x))) {
         return false;
     }
-    struct hl_lane *lane = hl_pool.lanes[at];
+    struct hl_lane *lane = hl_pool.head.lanes[at];
     if (HL_UNLIKELY(!hl_lease_try(&lane->lease))) {
         return false;
     }
@@ -361,7 +361,7 @@ HL_INLINE int issue_op(struct hl_issue *op, struct hl_lane *own)
             return hl_lane_issue_slow(p, op, 0);
         }
     }
-    struct hl_lane *lane = p->lanes[op->lane_index];
+    struct hl_lane *lane = p->head.lanes[op->lane_index];
     if (HL_UNLIKELY(!enter_first(lane, own != NULL))) {
         return hl_lane_issue_slow(p, op, 0);
     }
@@ -465,7 +465,8 @@ bool hl_lane_can_atomic(enum hl_op_kind op, enum hl_basic basic, bool fetch, boo
 {
     enum hl_fab_atomic how = kind_of(fetch, compare);
     op = compare ? HL_OP_REPLACE : op;
-    return hl_pool.chain_max != 0 ? hl_fab_knows_atomic(how, op, basic) : hl_fab_can_atomic(how, op, basic);
+    return hl_pool.head.chain_max != 0 ? hl_fab_knows_atomic(how, op, basic)
+                                       : hl_fab_can_atomic(how, op, basic);
 }
 
 HL_INLINE int issue_atomic(struct hl_lane *own, const struct hl_lane_atomic *a)
@@ -479,7 +480,7 @@ HL_INLINE int issue_atomic(struct hl_lane *own, const struct hl_lane_atomic *a)
     size_t limit = hl_fab_atomic_limit(kind_of(a->result != NULL, a->compare != NULL),
                                        a->compare != NULL ? HL_OP_REPLACE : a->op, a->basic);
     size_t size = hl_op_size(a->basic);
-    op.recorded = hl_pool.chain_max != 0 || limit == 0;
+    op.recorded = hl_pool.head.chain_max != 0 || limit == 0;
     if (op.recorded) {
         limit = hl_chain_room() / size;
     }

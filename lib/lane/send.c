@@ -31,8 +31,8 @@ static uint8_t *write_chain_head(const struct hl_lane *lane, const struct hl_cha
     uint8_t *from = (uint8_t *)(uintptr_t)chain->bytes + (says_hello ? 0 : sizeof(struct hl_wire_hello));
     struct hl_wire_head head = {.seq = number,
                                 .flags = says_hello ? HL_WIRE_HELLO : 0,
-                                .len = (uint32_t)(chain->end - from),
-                                .count = chain->records};
+                                .len = (uint32_t)(chain->head.end - from),
+                                .count = chain->head.records};
     hl_lane_write_head(lane, head, from);
     return from;
 }
@@ -52,11 +52,11 @@ static void close_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRE
     chain->way->chain = NULL;
     chain->way->refused.looked_ns = 0;
     chain->at_tick = lane->ticks;
-    if (lane->last.chain == chain) {
+    if (lane->last.chain == &chain->head) {
         lane->last.chain = NULL;
         hl_a64_store_relaxed(&lane->last.takes, 0); /* relaxed: only the lease's holder acts on it. */
     }
-    hl_stat_lane_add(&lane->stat, HL_STAT_LANE_leases, chain->records - chain->keys - chain->counted);
+    hl_stat_lane_add(&lane->stat, HL_STAT_LANE_leases, chain->head.records - chain->keys - chain->counted);
 }
 
 /* Posts the chain as a message: 0, or a (negative) code of the provider. */
@@ -70,7 +70,7 @@ static int post_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(
     }
     uint64_t number = way->messages + 1;
     uint8_t *from = write_chain_head(lane, chain, number);
-    struct iovec iov = {from, (size_t)(chain->end - from)};
+    struct iovec iov = {from, (size_t)(chain->head.end - from)};
     struct fi_msg msg = {.msg_iov = &iov, .iov_count = 1, .addr = way->addr, .context = &slot->context};
     rc = (int)fi_sendmsg(lane->ep, &msg, FI_COMPLETION);
     if (rc != 0) {
@@ -83,7 +83,7 @@ static int post_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(
     way->unacked++;
     lane->unacked++;
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_messages, 1);
-    hl_stat_lane_add(&lane->stat, HL_STAT_LANE_chained, chain->records - chain->keys);
+    hl_stat_lane_add(&lane->stat, HL_STAT_LANE_chained, chain->head.records - chain->keys);
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_bytes_chained, iov.iov_len);
     return 0;
 }
@@ -93,7 +93,7 @@ static int post_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(
 static bool is_alone(const struct hl_chain *chain)
 {
     const struct hl_wire_short *rec = (const void *)(chain->bytes + HL_CHAIN_RECORDS_AT);
-    return chain->keys == 1 && chain->records == 2 && chain->way->unacked == 0 &&
+    return chain->keys == 1 && chain->head.records == 2 && chain->way->unacked == 0 &&
            !hl_way_is_fenced(chain->way) && (rec[1].op == HL_WIRE_PUT || rec[1].op == HL_WIRE_GET);
 }
 
@@ -178,7 +178,7 @@ struct pick {
 
 static bool is_picked(const struct hl_chain *chain, const struct pick *p)
 {
-    bool mine = chain->opener == NULL || chain->opener == hl_chain_me();
+    bool mine = chain->head.opener == NULL || chain->head.opener == hl_chain_me();
     return chain->slot->number < p->before && chain->at_tick <= p->tick && (mine || !p->mine);
 }
 
@@ -291,7 +291,7 @@ bool hl_pool_tick(struct hl_lane_pool *p)
     bool busy = false;
     /* acquire: the lanes; pairs with the full or in hl_lane_make_ready. */
     for (uint64_t rest = hl_a64_load_acquire(&p->opened); rest != 0; rest &= rest - 1) {
-        struct hl_lane *lane = p->lanes[__builtin_ctzll(rest)];
+        struct hl_lane *lane = p->head.lanes[__builtin_ctzll(rest)];
         if (!hl_lease_try_any(&lane->lease)) {
             busy = true;
             continue;
@@ -318,7 +318,7 @@ void hl_chain_finish(struct hl_lane *lane, struct hl_chain *chain, int err)
     for (uint32_t i = 0; i < chain->error_count && err != 0; i++) {
         hl_lane_error_keep(chain->errors[i].word, err);
     }
-    for (uint32_t i = 0; i < chain->ask_count; i++) {
+    for (uint32_t i = 0; i < chain->head.ask_count; i++) {
         const struct hl_ask *ask = &chain->asks[i];
         int rc = err != 0 ? err : ask->answered ? ask->err : HL_ERR_OTHER;
         if (err == 0 && !ask->answered) {
@@ -328,7 +328,7 @@ void hl_chain_finish(struct hl_lane *lane, struct hl_chain *chain, int err)
             (void)hl_req_part_done(ask->req, rc);
         }
     }
-    chain->ask_count = chain->error_count = 0;
+    chain->head.ask_count = chain->error_count = 0;
 }
 
 void hl_chain_fail(struct hl_lane *lane, struct hl_way *way, int err)

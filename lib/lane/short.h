@@ -16,7 +16,7 @@ void hl_lane_short_wake(void) HL_COLD;
  * once. */
 HL_INLINE bool hl_lane_chains(size_t len)
 {
-    return len <= hl_pool.chain_max;
+    return len <= hl_pool_head(&hl_pool)->chain_max;
 }
 
 /* The thread's lane, with its lease held, if its chain got a record of this (window, target) last; else
@@ -27,7 +27,7 @@ HL_INLINE struct hl_lane *hl_lane_short_enter(uint64_t token) HL_NO_TSA
     if (HL_UNLIKELY(at >= hl_pool_count(&hl_pool))) {
         return NULL;
     }
-    struct hl_lane *lane = hl_pool.lanes[at];
+    struct hl_lane *lane = hl_pool_head(&hl_pool)->lanes[at];
     /* relaxed: a guess; certain under the lease. */
     bool likely = hl_a64_load_relaxed(&hl_lane_last(lane)->takes) == token;
     return HL_LIKELY(likely) && HL_LIKELY(hl_lease_try(hl_lane_lease(lane))) ? lane : NULL;
@@ -71,7 +71,7 @@ HL_INLINE bool hl_lane_short_put(struct hl_lane *lane, uint64_t token, struct hl
     }
     bool fits = hl_lane_short_fits(lane, token, bytes);
     if (HL_LIKELY(fits)) {
-        struct hl_chain *chain = hl_lane_last(lane)->chain;
+        struct hl_chain_head *chain = hl_lane_last(lane)->chain;
         uint8_t *at = chain->end;
         memcpy(at, &rec, sizeof rec);
         if (len % 8 != 0) {
@@ -96,9 +96,9 @@ HL_INLINE bool hl_lane_short_get(struct hl_lane *lane, uint64_t token, uint64_t 
     bool fits = hl_lane_short_fits(lane, token, sizeof(struct hl_wire_short) + answer) &&
                 hl_lane_last(lane)->chain->ask_count - 1 < HL_CHAIN_ASKS - 1;
     if (HL_LIKELY(fits)) {
-        struct hl_chain *chain = hl_lane_last(lane)->chain;
+        struct hl_chain_head *chain = hl_lane_last(lane)->chain;
         struct hl_wire_short rec = {.op = HL_WIRE_GET, .len = (uint32_t)len, .addr = addr};
-        chain->asks[chain->ask_count++] =
+        hl_chain_asks(chain)[chain->ask_count++] =
             (struct hl_ask){.reply = buf, .len = (uint32_t)len, .record = chain->records++};
         memcpy(chain->end, &rec, sizeof rec);
         chain->end += sizeof rec;
@@ -143,7 +143,7 @@ HL_INLINE bool hl_lane_get_short(uint64_t token, uint64_t addr, void *buf, size_
 HL_INLINE struct hl_lane *hl_lane_bound(void)
 {
     /* relaxed: a thread that is ordered after the fence sees what the fence stored. */
-    return HL_LIKELY(hl_a64_load_relaxed(&hl_pool.bound) == 0) ? NULL : hl_lane_bound_now();
+    return HL_LIKELY(hl_a64_load_relaxed(&hl_pool_head(&hl_pool)->bound) == 0) ? NULL : hl_lane_bound_now();
 }
 
 /* hl_lane_is_open, inlined; may be true a little earlier. */

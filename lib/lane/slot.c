@@ -31,7 +31,7 @@ static bool has_ended(const struct hl_slot *slot)
  * may get records which want an answer. */
 static bool is_local_no_more(const struct hl_slot *slot)
 {
-    return has_ended(slot) || (slot->chain != NULL && slot->chain->ask_count == 0 && slot->next != NULL);
+    return has_ended(slot) || (slot->chain != NULL && slot->chain->head.ask_count == 0 && slot->next != NULL);
 }
 
 /* Advances `done` and `local_done` over slots that have ended, in the order of issue. */

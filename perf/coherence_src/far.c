@@ -61,7 +61,7 @@ static void open_pool(int threads, uint32_t lanes)
     hl_prog_crowd(1, threads);
     coherence_must(hl_pool_open(&hl_pool, lanes, hl_job.size));
     for (uint32_t i = 0; i < lanes; i++) {
-        open_lane(hl_pool.lanes[i]);
+        open_lane(hl_pool.head.lanes[i]);
     }
     own = aligned_alloc(HL_CACHELINE, (size_t)threads * sizeof *own);
     memset(own, 0, (size_t)threads * sizeof *own);

@@ -82,7 +82,7 @@ void __wrap_hl_slot_advance(struct hl_lane *lane)
 }
 
 /* The lane's chain was sent: goes on taking records for it. */
-static void take_on(struct hl_lane *lane, struct hl_chain *chain, uint64_t takes)
+static void take_on(struct hl_lane *lane, struct hl_chain_head *chain, uint64_t takes)
 {
     if (fault == TAKES_STAYS && chain != NULL && lane->last.chain == NULL) {
         lane->last.chain = chain;
@@ -95,7 +95,7 @@ int __wrap_hl_chain_send(struct hl_lane *lane, struct hl_way *way, enum hl_chain
     if (fault == CHAIN_STAYS_OPEN && form == HL_CHAIN_MAY_GO_ALONE) {
         return 0;
     }
-    struct hl_chain *chain = lane->last.chain;
+    struct hl_chain_head *chain = lane->last.chain;
     uint64_t takes = lane->last.takes.v;
     int rc = __real_hl_chain_send(lane, way, form);
     take_on(lane, chain, takes);
@@ -105,7 +105,7 @@ int __wrap_hl_chain_send(struct hl_lane *lane, struct hl_way *way, enum hl_chain
 void __wrap_hl_chain_send_all(struct hl_lane *lane, uint64_t before)
 {
     if (fault != CHAIN_STAYS_OPEN) {
-        struct hl_chain *chain = lane->last.chain;
+        struct hl_chain_head *chain = lane->last.chain;
         uint64_t takes = lane->last.takes.v;
         __real_hl_chain_send_all(lane, before);
         take_on(lane, chain, takes);
@@ -188,7 +188,7 @@ static bool is_quiet(int peer)
 {
     /* acquire, all: pair with hl_way_sweep, hl_slot_commit and advance_way. */
     for (uint64_t rest = hl_a64_load_acquire(&hl_pool.used[peer]); rest != 0; rest &= rest - 1) {
-        const struct hl_way *way = hl_way_find(hl_pool.lanes[__builtin_ctzll(rest)], peer);
+        const struct hl_way *way = hl_way_find(hl_pool.head.lanes[__builtin_ctzll(rest)], peer);
         if (way != NULL && hl_a64_load_acquire(&way->done) < hl_a64_load_acquire(&way->issued)) {
             return false;
         }

@@ -69,8 +69,8 @@ static void open_fabric(void)
 static void fill(struct hl_lane *lane, struct story *s) HL_NO_TSA
 {
     static uint64_t source = 1, sink[HL_SLOTS];
-    uint64_t small = hl_pool.chain_max;
-    hl_pool.chain_max = 0;
+    uint64_t small = hl_pool.head.chain_max;
+    hl_pool.head.chain_max = 0;
     model.hold = true;
     for (unsigned i = 0; i < HL_SLOTS - 2; i++) {
         struct hl_xfer x = {.peer = 0,
@@ -81,7 +81,7 @@ static void fill(struct hl_lane *lane, struct story *s) HL_NO_TSA
         ck_assert_int_eq(hl_lane_write(&x), 0);
     }
     model.hold = false;
-    hl_pool.chain_max = small;
+    hl_pool.head.chain_max = small;
     (void)lane;
 }
 
@@ -92,10 +92,10 @@ static void start(struct story *s) HL_NO_TSA
     dead = false;
     idle_stay = s->shape.sweep;
     ck_assert_int_eq(hl_pool_open(&hl_pool, s->shape.lanes, RANKS), 0);
-    hl_pool.chain_max = s->shape.chain;
+    hl_pool.head.chain_max = s->shape.chain;
     hl_a32_store_relaxed(&hl_pool.next, 1); /* relaxed: one thread; the next one's home is the second lane. */
     for (uint32_t i = 0; i < (s->shape.borrowers ? 1 : s->shape.lanes); i++) {
-        struct hl_lane *lane = hl_pool.lanes[i];
+        struct hl_lane *lane = hl_pool.head.lanes[i];
         ck_assert(hl_lease_try(&lane->lease));
         ck_assert_int_eq(hl_lane_make_ready(lane), 0);
         for (int peer = 0; peer < RANKS; peer++) {
@@ -106,14 +106,14 @@ static void start(struct story *s) HL_NO_TSA
         hl_lane_leave(lane);
     }
     for (uint32_t i = 0; s->shape.sweep && i < s->shape.lanes; i++) {
-        struct hl_lane *lane = hl_pool.lanes[i];
+        struct hl_lane *lane = hl_pool.head.lanes[i];
         ck_assert(hl_lease_try(&lane->lease));
         __real_hl_way_mark(lane, hl_way_find(lane, 1));
         hl_lane_leave(lane);
     }
     hl_lane_preferred = 0;
     if (s->shape.full) {
-        fill(hl_pool.lanes[0], s);
+        fill(hl_pool.head.lanes[0], s);
     }
     model.error = s->shape.error;
     model.lost = s->shape.lost;
@@ -289,7 +289,7 @@ static void check_end(struct story *s)
         PROMISE(is_quiet(peer), "seed %llu: rank %d is not quiet", (unsigned long long)s->seed, peer);
     }
     for (uint32_t i = 0; i < s->shape.lanes; i++) {
-        const struct hl_lane *lane = hl_pool.lanes[i]; /* one thread is left: plain reads */
+        const struct hl_lane *lane = hl_pool.head.lanes[i]; /* one thread is left: plain reads */
         PROMISE(lane->lease.held.v == 0 && lane->lease.wanted.v == 0 && lane->tail.v == lane->issued.v,
                 "seed %llu: lane %u is not free", (unsigned long long)s->seed, i);
     }

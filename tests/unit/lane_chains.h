@@ -88,7 +88,7 @@ END_TEST
 /* Reads completions, and sends nothing, until what concerns the origin's buffers has ended. */
 static void progress_until_local(int peer) HL_NO_TSA
 {
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     const struct hl_way *way = hl_way_find(lane, peer);
     while (hl_a64_load_relaxed(&way->local_done) < hl_a64_load_relaxed(&way->local_issued)) {
         ck_assert(hl_lease_try(&lane->lease));
@@ -113,7 +113,7 @@ START_TEST(a_local_flush_waits_for_what_came_behind_an_older_chain)
     ck_assert_int_eq(hl_lane_read(&first), 0);
     ck_assert_int_eq(hl_lane_write(&direct), 0);
     ck_assert_int_eq(hl_lane_read(&second), 0);
-    const struct hl_way *way = hl_way_find(hl_pool.lanes[0], 1);
+    const struct hl_way *way = hl_way_find(hl_pool.head.lanes[0], 1);
     ck_assert_uint_eq(hl_a64_load_relaxed(&way->local_issued), hl_a64_load_relaxed(&way->issued));
     model.hold = false;
     hl_lane_flush(1, HL_REMOTE);

@@ -108,7 +108,7 @@ START_TEST(goals_of_a_dead_rank_are_reached) HL_NO_TSA
     ck_assert_int_eq(hl_lane_write(&x), 0);
     struct hl_lane_goals *goals = goals_of(NULL, 2, HL_REMOTE);
     ck_assert(!hl_lane_goals_reached(goals));
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     ck_assert(hl_lease_try(&lane->lease));
     hl_slot_fail_peer(lane, hl_way_find(lane, 2));
     hl_lane_leave(lane);
@@ -131,7 +131,7 @@ START_TEST(the_end_of_a_dead_ranks_operations_wakes) HL_NO_TSA
         struct hl_xfer x = transfer(peer, &there[peer], &mine, &error);
         ck_assert_int_eq(hl_lane_write(&x), 0);
     }
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     ck_assert(hl_lease_try(&lane->lease));
     lane->wake = false;
     hl_slot_fail_peer(lane, hl_way_find(lane, 2));
@@ -208,11 +208,11 @@ START_TEST(looks_at_goals_do_not_stand_back) HL_NO_TSA
     ck_assert_int_eq(hl_lane_write(&x), 0);
     struct hl_lane_goals *goals = goals_of(NULL, 1, HL_REMOTE);
     hl_a32_store_relaxed(&stood_back, 0);
-    ck_assert(hl_lease_try(&hl_pool.lanes[0]->lease));
+    ck_assert(hl_lease_try(&hl_pool.head.lanes[0]->lease));
     for (int i = 0; i < 20; i++) {
         ck_assert(!hl_lane_goals_reached(goals));
     }
-    hl_lane_leave(hl_pool.lanes[0]);
+    hl_lane_leave(hl_pool.head.lanes[0]);
     ck_assert_uint_eq(hl_a32_load_relaxed(&stood_back), 0);
     model.hold = false;
     reach(goals);

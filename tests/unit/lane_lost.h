@@ -54,7 +54,7 @@ END_TEST
 START_TEST(a_reconnect_that_is_refused_is_not_tried_again_at_once) HL_NO_TSA
 {
     start(1);
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     ck_assert(hl_lease_try(&lane->lease));
     struct hl_way *way = hl_way_find(lane, 1);
     hl_slot_lost(lane, way);
@@ -82,7 +82,7 @@ START_TEST(a_message_does_not_outlive_its_connection)
         struct hl_xfer x = transfer(2, &sink[i], &source[i], &error);
         ck_assert_int_eq(hl_lane_write(&x), 0);
     }
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     for (int i = 0; i < 5; i++) {
         (void)hl_pool_tick(&hl_pool);
     }
@@ -108,7 +108,7 @@ END_TEST
 
 static void lose_connection(int peer) HL_NO_TSA
 {
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     ck_assert(hl_lease_try(&lane->lease));
     hl_slot_lost(lane, hl_way_find(lane, peer));
     hl_lane_leave(lane);
@@ -165,7 +165,7 @@ START_TEST(a_message_that_is_not_given_back_begins_no_reconnect) HL_NO_TSA
 {
     chain = 0;
     start(1);
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     struct hl_wire_rec rec = {.op = HL_WIRE_NOTICE};
     hl_a32 error = {0};
     struct hl_lane_message m = {.peer = 2, .rec = &rec, .error = &error};
@@ -232,7 +232,7 @@ START_TEST(a_chain_that_fails_unsent_leaves_nothing_open) HL_NO_TSA
     hl_a32 error = {0};
     struct hl_xfer x = transfer(2, &sink, &source, &error);
     ck_assert_int_eq(hl_lane_write(&x), 0);
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     ck_assert(hl_lease_try(&lane->lease));
     struct hl_way *way = hl_way_find(lane, 2);
     ck_assert_ptr_nonnull(way->chain);
@@ -246,7 +246,7 @@ END_TEST
 
 static void read_queue(void) HL_NO_TSA
 {
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     ck_assert(hl_lease_try(&lane->lease));
     (void)hl_lane_progress(lane);
     hl_lane_leave(lane);
@@ -302,7 +302,7 @@ START_TEST(a_chain_outlives_the_loss_of_its_connection)
         ck_assert_int_eq(hl_lane_write(&x), 0);
     }
     ck_assert_int_eq(hl_lane_write(&direct), 0);
-    const struct hl_way *way = hl_way_find(hl_pool.lanes[0], 1);
+    const struct hl_way *way = hl_way_find(hl_pool.head.lanes[0], 1);
     while (!way->lost) {
         ck_assert_ptr_nonnull(way->chain);
         read_queue();
@@ -353,7 +353,7 @@ START_TEST(nobody_is_given_up_for_a_full_ring) HL_NO_TSA
         ck_assert_int_eq(hl_lane_write(&x), 0);
     }
     lose_connection(1);
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     ck_assert(hl_lease_try(&lane->lease));
     uint64_t begin = hl_now_ns();
     while (hl_now_ns() - begin < UINT64_C(2200000000)) { /* 2 s is the limit */
@@ -382,7 +382,7 @@ START_TEST(no_message_is_posted_on_a_way_that_was_found_lost_meanwhile) HL_NO_TS
         struct hl_lane_message m = {.peer = 1, .rec = &rec, .error = i < HL_WIRE_CREDITS ? &error : &last};
         ck_assert_int_eq(hl_lane_message(&m), 0);
     }
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     ck_assert(hl_lease_try(&lane->lease));
     struct hl_way *way = hl_way_find(lane, 1);
     model.hold = false;
@@ -412,7 +412,7 @@ START_TEST(no_slot_is_given_for_a_way_that_was_found_lost_meanwhile) HL_NO_TSA
     hl_a32 error = {0};
     struct hl_xfer x = transfer(1, &sink, &mine, &error);
     ck_assert_int_eq(hl_lane_write(&x), 0);
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     ck_assert(hl_lease_try(&lane->lease));
     const struct hl_way *way = hl_way_find(lane, 1);
     hl_a64_store_relaxed(&lane->issued, HL_SLOTS); /* as if all others had ended */
@@ -454,7 +454,7 @@ START_TEST(what_an_endpoint_that_stays_open_may_use_is_kept) HL_NO_TSA
 {
     chain = UINT64_MAX;
     start(1);
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     uint64_t mine = 1, there[2] = {0};
     hl_a32 error = {0};
     for (int peer = 1; peer <= 2; peer++) {
@@ -482,7 +482,7 @@ START_TEST(what_an_endpoint_that_stays_open_may_use_is_kept) HL_NO_TSA
     model.hold = false;
     for (int turn = 0; turn < 2; turn++) {
         ck_assert_int_eq(hl_pool_open(&hl_pool, 1, RANKS), 0);
-        struct hl_lane *later = hl_pool.lanes[0];
+        struct hl_lane *later = hl_pool.head.lanes[0];
         ck_assert_ptr_ne(later, lane);
         ck_assert(hl_lease_try(&later->lease));
         ck_assert_int_eq(hl_lane_make_ready(later), 0);

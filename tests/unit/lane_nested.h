@@ -23,7 +23,7 @@ static int issue_within(void *unused)
 static void *hold_lane(void *unused) HL_NO_TSA
 {
     (void)unused;
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     ck_assert(hl_lease_try(&lane->lease));
     hl_a32_store_release(&nested.free, 1);
     while (hl_a32_load_acquire(&nested.begun) == 0) {

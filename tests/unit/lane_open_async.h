@@ -13,7 +13,7 @@ static void start_with_closed_lane(void)
 
 static uint64_t issued_on(int lane)
 {
-    return hl_a64_load_relaxed(&hl_pool.lanes[lane]->issued);
+    return hl_a64_load_relaxed(&hl_pool.head.lanes[lane]->issued);
 }
 
 static bool is_coming(void)
@@ -86,7 +86,7 @@ START_TEST(borrowers_go_to_their_own_lane_when_it_is_open)
     }
     ck_assert(!is_coming());
     ck_assert_uint_gt(issued_on(1), 0);
-    struct hl_lane *lane = hl_pool.lanes[1];
+    struct hl_lane *lane = hl_pool.head.lanes[1];
     ck_assert(hl_way_find(lane, 2)->heard);
     ck_assert_ptr_eq(lane->connected, hl_way_find(lane, 2));
     hl_lane_open_async_stop();
@@ -100,7 +100,7 @@ START_TEST(what_is_expected_is_connected)
     start(1);
     hl_lane_expect(3);
     hl_lane_expect(4); /* the first call counts */
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     bool heard = false;
     while (!heard) {
         if (hl_lease_try(&lane->lease)) {
@@ -121,7 +121,7 @@ END_TEST
 START_TEST(a_ping_that_does_not_end_keeps_none_to_others_back) HL_NO_TSA
 {
     start(1);
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     ck_assert(hl_lease_try(&lane->lease));
     struct hl_way *one = hl_way_find(lane, 1), *two = hl_way_find(lane, 2);
     model.hold = true;
@@ -150,7 +150,7 @@ START_TEST(borrowers_stay_away_from_a_lane_with_an_owner)
         own = hl_lane_own();
         put_and_flush(i);
     }
-    ck_assert_ptr_eq(own, hl_pool.lanes[1]);
+    ck_assert_ptr_eq(own, hl_pool.head.lanes[1]);
     uint64_t before = issued_on(1);
     put_and_flush(99);
     hl_lane_preferred = UINT32_MAX;
@@ -201,7 +201,7 @@ END_TEST
 START_TEST(who_was_stopped_blames_nobody) HL_NO_TSA
 {
     start(1);
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     int rc = 0;
     ck_assert(hl_lease_try(&lane->lease));
     struct hl_way *way = hl_way_find(lane, 3);

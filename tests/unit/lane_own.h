@@ -16,7 +16,7 @@ START_TEST(half_of_the_pool_can_be_owned)
     for (int round = 0; round < 3; round++) {
         int got = 0;
         while ((own[got] = hl_lane_own()) != NULL) {
-            ck_assert_ptr_ne(own[got], hl_pool.lanes[0]);
+            ck_assert_ptr_ne(own[got], hl_pool.head.lanes[0]);
             got++;
         }
         ck_assert_int_eq(got, _i / 2);
@@ -42,7 +42,7 @@ START_TEST(others_leave_an_owned_lane)
     hl_lane_preferred = 1;
     ck_assert_int_eq(hl_lane_write(&x), 0);
     struct hl_lane *own = hl_lane_own();
-    ck_assert_ptr_eq(own, hl_pool.lanes[1]);
+    ck_assert_ptr_eq(own, hl_pool.head.lanes[1]);
     ck_assert_uint_eq(sink[0], 3); /* its owner need not wait for what others had there */
     uint64_t before = issued_by(own);
     for (int i = 1; i < 4; i++) {
@@ -332,7 +332,7 @@ START_TEST(a_fence_of_one_stream_is_free)
     static uint8_t large[2][8192];
     uint64_t source = 7;
     hl_a32 error = {0};
-    struct hl_lane *own = hl_lane_own(), *lane = own != NULL ? own : hl_pool.lanes[0];
+    struct hl_lane *own = hl_lane_own(), *lane = own != NULL ? own : hl_pool.head.lanes[0];
     model.hold = true; /* nothing completes: who waits does not return */
     uint64_t before = issued_by(lane);
     for (int i = 0; i < 3; i++) {
@@ -370,7 +370,7 @@ START_TEST(a_fence_binds_to_the_lane_that_is_busy)
     static uint64_t sink[3];
     uint64_t source = 7;
     hl_a32 error = {0};
-    struct hl_lane *lane = hl_pool.lanes[1];
+    struct hl_lane *lane = hl_pool.head.lanes[1];
     model.hold = true; /* who waits does not return */
     hl_lane_preferred = 1;
     for (int i = 0; i < 2; i++) {
@@ -381,14 +381,14 @@ START_TEST(a_fence_binds_to_the_lane_that_is_busy)
         ck_assert_ptr_eq(hl_lane_bound(), lane);
     }
     ck_assert_uint_eq(issued_by(lane), 1);
-    ck_assert_uint_eq(issued_by(hl_pool.lanes[2]), 0);
+    ck_assert_uint_eq(issued_by(hl_pool.head.lanes[2]), 0);
     model.hold = false;
     hl_lane_flush_on(NULL, 1, HL_REMOTE);
     ck_assert_ptr_null(hl_lane_bound());
     ck_assert(sink[0] == 7 && sink[1] == 7);
     struct hl_xfer x = transfer(1, &sink[2], &source, &error);
     ck_assert_int_eq(hl_lane_write_on(hl_lane_bound(), &x), 0);
-    ck_assert_uint_eq(issued_by(hl_pool.lanes[2]), 1);
+    ck_assert_uint_eq(issued_by(hl_pool.head.lanes[2]), 1);
     hl_lane_fence(NULL, NULL); /* of a lane that might be owned: waits */
     ck_assert_uint_eq(sink[2], 7);
     stop();
@@ -419,7 +419,7 @@ static uint64_t lease_waits(void)
 START_TEST(who_queues_for_a_lane_is_counted) HL_NO_TSA
 {
     start(1);
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     struct late_put p = {7, 0};
     pthread_t t;
     put_late(&p);
@@ -461,7 +461,7 @@ static uint64_t lease_changes(void)
 START_TEST(who_waits_for_a_lane_leaves_it_its_line) HL_NO_TSA
 {
     start(1);
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     struct late_put p = {7, 0};
     pthread_t t;
     put_late(&p);
@@ -505,7 +505,7 @@ START_TEST(a_late_fence_takes_nothing_back) HL_NO_TSA
     start(1);
     static uint64_t sink[2];
     static uint8_t large[2][8192];
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     hl_a32 error = {0};
     for (uint64_t value = 1; value <= 20; value++) {
         uint64_t source = value;

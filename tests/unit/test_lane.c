@@ -48,7 +48,7 @@ static void start(uint32_t lanes) HL_NO_TSA
     hl_fab_ep_close(&rx);
     ck_assert_int_eq(hl_pool_open(&hl_pool, lanes, RANKS), 0);
     for (uint32_t i = 0; i < lanes; i++) {
-        struct hl_lane *lane = hl_pool.lanes[i];
+        struct hl_lane *lane = hl_pool.head.lanes[i];
         ck_assert(hl_lease_try(&lane->lease));
         ck_assert_int_eq(hl_lane_make_ready(lane), 0);
         for (int peer = 0; peer < RANKS; peer++) {
@@ -381,7 +381,7 @@ END_TEST
 START_TEST(operations_to_a_dead_rank_end_and_their_places_come_back) HL_NO_TSA
 {
     start(1);
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     static uint64_t source = 9, sink[600];
     hl_a32 error = {0}, other = {0};
     model.hold = true;
@@ -465,7 +465,7 @@ END_TEST
 START_TEST(ways_are_found_while_more_are_made) HL_NO_TSA
 {
     start(1);
-    struct hl_lane *lane = hl_pool.lanes[0];
+    struct hl_lane *lane = hl_pool.head.lanes[0];
     ck_assert(hl_lease_try(&lane->lease));
     for (int peer = RANKS; peer < 5000; peer++) {
         struct hl_rx_card card = {.name_len = 8};

@@ -60,7 +60,7 @@ static void open_pool(void) HL_NO_TSA
     uint32_t lanes = (uint32_t)hl_min_size(hl_fab.lanes_max, 4);
     ck_assert_int_eq(hl_pool_open(&hl_pool, lanes, RANKS), 0);
     for (uint32_t i = 0; i < lanes; i++) {
-        struct hl_lane *lane = hl_pool.lanes[i];
+        struct hl_lane *lane = hl_pool.head.lanes[i];
         ck_assert(hl_lease_try(&lane->lease));
         ck_assert_int_eq(hl_lane_make_ready(lane), 0);
         for (int peer = 0; peer < RANKS; peer++) {
@@ -252,7 +252,7 @@ START_TEST(lanes_that_nobody_needed_give_nothing_back)
     void *living = hl_mem_buffer_take(4096);
     ck_assert_ptr_nonnull(living);
     ck_assert_int_eq(hl_pool_open(&pool, 1, RANKS), 0);
-    pool.lanes[0]->slots[0] = (struct hl_slot){.chain = living};
+    pool.head.lanes[0]->slots[0] = (struct hl_slot){.chain = living};
     hl_pool_close(&pool);
     void *next = hl_mem_buffer_take(4096);
     ck_assert_ptr_ne(next, living);

@@ -80,9 +80,9 @@ int __wrap_hl_rx_network(void)
 int __wrap_hl_lane_open(void);
 int __wrap_hl_lane_open(void)
 {
-    hl_pool.lanes[0] = &a_lane;
-    hl_pool.chain_max = 64;
-    hl_a32_store_relaxed(&hl_pool.count, 1); /* relaxed: one thread. */
+    hl_pool.head.lanes[0] = &a_lane;
+    hl_pool.head.chain_max = 64;
+    hl_a32_store_relaxed(&hl_pool.head.count, 1); /* relaxed: one thread. */
     hl_lane_preferred = 0;
     return 0;
 }

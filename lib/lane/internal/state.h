@@ -1,5 +1,5 @@
-/* The state of lanes: slots, ways, lanes; short_state.h has that of chains and of the pool, which the short
- * ways read. For the files of lane. */
+/* The state of lanes: slots, ways, chains, lanes, the pool. Chains and the pool begin with the heads that the
+ * short ways touch (short_state.h). For the files of lane. */
 #ifndef HL_LANE_STATE_H
 #define HL_LANE_STATE_H
 
@@ -14,6 +14,7 @@ struct hl_fab_ep;
 _Static_assert(HL_LANES_MAX == 64, "a bit of a word for each, and sets of them are turned (flush.c)");
 _Static_assert(HL_LANES_MAX <= HL_WIRE_LANES && HL_LANES_MAX <= HL_STAT_LANES, "all are named and counted");
 #define HL_SLOTS 256u              /* operations in flight on a lane; a power of two */
+#define HL_CHAIN_ERRORS 16         /* error words that the records of one chain may have, in turns */
 #define HL_PIECE ((size_t)1 << 20) /* most bytes of one post: the lease is free in between */
 #define HL_ACK_BUFS 32             /* messages in flight on a lane = receives posted for their answers */
 #define HL_HEARTBEAT_TICKS 50      /* ticks without acknowledgement after which the peer is probed */
@@ -51,6 +52,38 @@ struct hl_slot {
 };
 
 _Static_assert(sizeof(struct hl_slot) == 128, "its place in the array is found by a shift");
+
+/* Records from number `first` on, up to the `first` of the next such entry, report errors to `word`. */
+struct hl_chain_error {
+    hl_a32 *word;
+    uint32_t first;
+};
+
+/* Operations that travel in one message. Their records are copied one behind the other; then the message is
+ * sent, and the target acknowledges it. A chain is open (way->chain, and in the list lane->open) until it is
+ * sent; then its slot keeps it until the slot ends. */
+struct hl_chain {
+    /* All fields up to `asks`, and so all that an append reads, share one cache line. */
+    HL_ALIGNED_LINE struct hl_chain_head head;
+    uint64_t key;     /* key in force for the next put and get records; valid when keys > 0 */
+    hl_a32 *error;    /* error word of the last record */
+    uint32_t keys;    /* KEY records among the records */
+    uint32_t counted; /* records that the statistics have counted as leases */
+    uint32_t error_count, next_ask;
+    struct hl_way *way;
+    struct hl_slot *slot;
+    struct hl_chain *next;    /* next buffer in the list lane->unused */
+    struct hl_chain *earlier; /* the chain opened before it, in the list lane->open */
+    uint64_t message;         /* number of the message on the way; valid once it was sent as a message */
+    uint64_t at_tick;         /* lane->ticks when it was opened; later: when it was sent */
+    HL_ALIGNED_LINE struct hl_ask asks[HL_CHAIN_ASKS];
+    struct hl_chain_error errors[HL_CHAIN_ERRORS];
+    /* hl_fab.eager: head, HELLO, records; without HELLO the head lies where HELLO would */
+    _Alignas(8) uint8_t bytes[];
+};
+
+_Static_assert(offsetof(struct hl_chain, head) == 0 && offsetof(struct hl_chain, asks) == HL_CHAIN_ASKS_AT,
+               "the short ways find both without the rest (short_state.h)");
 
 /* How long a thread has waited for something that it looks at again and again. A process may be stopped or
  * without a CPU between two looks, and then it has asked nobody: so at most HL_STALL_STEP_NS are counted
@@ -172,5 +205,24 @@ struct hl_lane {
 
 _Static_assert(offsetof(struct hl_lane, lease) == 0 && offsetof(struct hl_lane, last) == HL_LANE_LAST_AT,
                "the short ways find both without the rest (short_state.h)");
+
+struct hl_lane_pool {
+    struct hl_pool_head head;
+    uint32_t closings; /* how often the pool was closed; read-only while open */
+    int ranks;         /* ranks of the job */
+    size_t piece;      /* bytes of the largest put or get that goes in one post: HL_PIECE, or fewer */
+    /* a way's first direct atomic operation waits for an answer, see post.c */
+    bool greets;
+    HL_ALIGNED_LINE hl_a64 opened; /* bit i: lane i has an endpoint. atomic */
+    hl_a64 opening;  /* bit i: lane i is being opened by the helper thread (open_async.c). atomic */
+    hl_a64 owned;    /* bit i: lane i has an owner, or is about to get one (own.c). atomic */
+    hl_a64 apart;    /* bit i: nothing but its owner's operations is open on lane i. atomic */
+    hl_a64 *used;    /* [ranks] bit i: lane i may have something open to that rank. atomic, see hl_way_mark */
+    hl_a32 deaths;   /* counts reports of dead ranks. atomic */
+    hl_a32 next;     /* preferred lane of the next new thread. atomic */
+    hl_a32 expected; /* hl_lane_expect was called. atomic */
+};
+
+_Static_assert(offsetof(struct hl_lane_pool, head) == 0, "the short ways find it without the rest");
 
 #endif
