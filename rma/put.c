@@ -23,32 +23,22 @@ static HL_NOINLINE int move_slowly(struct hl_win *w, int target, const struct hl
 
 /* Issues a put that joins no open chain: it goes by itself, or is the first of a chain. It is described
  * before lanes are known to reach the target, which costs the short ways no register. */
-static HL_NOINLINE int put_unchained(void *origin, size_t len, const char *func, int target, uint64_t where,
+static HL_NOINLINE int put_unchained(void *origin, size_t len, const char *func, int target, uint64_t addr,
                                      struct hl_win *w)
 {
-    struct hl_xfer x = hl_xfer_to_far(w, target, &w->targets[target], where & ~HL_TARGET_BITS, origin, len);
+    struct hl_xfer x = hl_xfer_to_far(w, target, &w->targets[target], addr, origin, len);
     int rc = HL_LIKELY(is_lane_allowed(w, target)) ? hl_lane_write(&x) : move_slowly(w, target, &x, HL_PUT);
     return hl_win_end((MPI_Win)(void *)w, func, rc);
 }
 
-static HL_NOINLINE int put_longer(void *origin, size_t len, const char *func, int target, uint64_t where,
-                                  struct hl_win *w)
-{
-    bool done = hl_lane_put_short(hl_win_token(w, target), where & ~HL_TARGET_BITS, origin, len);
-    return HL_LIKELY(done) ? MPI_SUCCESS : put_unchained(origin, len, func, target, where, w);
-}
-
-/* Puts into memory that is not mapped; 8 bytes by moves of that length, which need no stack frame. A chain
- * with a record of this target proves that the target's lock is taken, if it needs one: the end of an epoch
- * sends all chains. */
+/* Puts into memory that is not mapped. A chain with a record of this target proves that the target's lock is
+ * taken, if it needs one: the end of an epoch sends all chains. */
 HL_INLINE int put_now(void *origin, size_t len, const char *func, int target, uint64_t where,
                       struct hl_win *w)
 {
-    if (len != 8) {
-        return put_longer(origin, len, func, target, where, w);
-    }
-    bool done = hl_lane_put_short(hl_win_token(w, target), where & ~HL_TARGET_BITS, origin, 8);
-    return HL_LIKELY(done) ? MPI_SUCCESS : put_unchained(origin, 8, func, target, where, w);
+    uint64_t addr = where & ~HL_TARGET_BITS;
+    bool done = hl_lane_put_short(hl_win_token(w, target), addr, origin, len);
+    return HL_LIKELY(done) ? MPI_SUCCESS : put_unchained(origin, len, func, target, addr, w);
 }
 
 /* A put that first waits for the thread's accumulates. It is entered by a jump, so that other puts need no

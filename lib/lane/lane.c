@@ -27,6 +27,15 @@ void hl_lane_short_wake(void)
     hl_prog_wake();
 }
 
+void hl_lane_short_fill(struct hl_lane *lane, uint8_t *at, const void *buf, size_t len)
+{
+    if (len % 8 != 0) {
+        memset(at + HL_WIRE_PAD(len) - 8, 0, 8); /* the padding */
+    }
+    memcpy(at, buf, len);
+    (void)hl_lane_short_leave(lane, true);
+}
+
 /* Of one lane with something in flight. Its descriptor belongs to the lease. */
 static enum hl_prog_armed arm_lane(struct hl_lane *lane)
 {

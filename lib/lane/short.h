@@ -12,6 +12,10 @@
 /* Wakes the thread that waits for the lease which the caller has left. */
 void hl_lane_short_wake(void) HL_COLD;
 
+/* Copies `len` bytes, the data of the record that the caller has just appended, pads them and leaves the
+ * lease. Not inlined: with a call of memcpy inside, a put of 8 bytes would need a stack frame. */
+HL_NOINLINE void hl_lane_short_fill(struct hl_lane *lane, uint8_t *at, const void *buf, size_t len) HL_NO_TSA;
+
 /* May a put or get of `len` bytes, not 0, ride in a chain? What may is copied, so that its buffer is free at
  * once. */
 HL_INLINE bool hl_lane_chains(size_t len)
@@ -46,8 +50,12 @@ HL_INLINE struct hl_lane *hl_lane_short_enter_own(struct hl_lane *lane, uint64_t
 HL_INLINE bool hl_lane_short_fits(struct hl_lane *lane, uint64_t token, size_t bytes) HL_NO_TSA
 {
     /* relaxed: written by the leaseholder only. */
-    return HL_LIKELY(hl_a64_load_relaxed(&hl_lane_last(lane)->takes) == token) &&
-           HL_LIKELY(bytes <= hl_chain_left(hl_lane_last(lane)->chain));
+    if (HL_UNLIKELY(hl_a64_load_relaxed(&hl_lane_last(lane)->takes) != token)) {
+        return false;
+    }
+    /* A sum: a difference would need one register more. */
+    const struct hl_chain_head *chain = hl_lane_last(lane)->chain;
+    return HL_LIKELY((uintptr_t)chain->end + bytes <= (uintptr_t)chain->limit);
 }
 
 /* Leaves the lease and returns `done`. When that is false, the caller goes on with a call that wakes, too. */
@@ -60,28 +68,31 @@ HL_INLINE bool hl_lane_short_leave(struct hl_lane *lane, bool done) HL_NO_TSA
     return done;
 }
 
-/* Appends a record that wants nothing back, a put or an atomic, with rec.len bytes from buf. `lane` was
- * entered, or is NULL. False: nothing was appended. The lease is left. */
+/* Appends a record that wants nothing back, a put or an atomic, with `len` bytes from buf. rec.len is filled
+ * in here, since a length may have more bits than it. `lane` was entered, or is NULL. False: nothing was
+ * appended. The lease is left. */
 HL_INLINE bool hl_lane_short_put(struct hl_lane *lane, uint64_t token, struct hl_wire_short rec,
-                                 const void *buf) HL_NO_TSA
+                                 const void *buf, size_t len) HL_NO_TSA
 {
-    size_t len = rec.len, bytes = sizeof rec + HL_WIRE_PAD(len);
     if (HL_UNLIKELY(lane == NULL)) {
         return false;
     }
-    bool fits = hl_lane_short_fits(lane, token, bytes);
-    if (HL_LIKELY(fits)) {
-        struct hl_chain_head *chain = hl_lane_last(lane)->chain;
-        uint8_t *at = chain->end;
-        memcpy(at, &rec, sizeof rec);
-        if (len % 8 != 0) {
-            memset(at + bytes - 8, 0, 8); /* the padding */
-        }
-        memcpy(at + sizeof rec, buf, len);
-        chain->end = at + bytes;
-        chain->records++;
+    size_t bytes = sizeof rec + HL_WIRE_PAD(len);
+    if (HL_UNLIKELY(!hl_lane_short_fits(lane, token, bytes))) {
+        return hl_lane_short_leave(lane, false);
     }
-    return hl_lane_short_leave(lane, fits);
+    struct hl_chain_head *chain = hl_lane_last(lane)->chain;
+    uint8_t *at = chain->end;
+    rec.len = (uint32_t)len;
+    memcpy(at, &rec, sizeof rec);
+    chain->end = at + bytes;
+    chain->records++;
+    if (HL_UNLIKELY(len != 8)) {
+        hl_lane_short_fill(lane, at + sizeof rec, buf, len);
+        return true;
+    }
+    memcpy(at + sizeof rec, buf, 8);
+    return hl_lane_short_leave(lane, true);
 }
 
 /* Appends a get into `buf` and leaves the lease. Only a chain that has gets already is joined; the first get
@@ -116,21 +127,18 @@ HL_INLINE bool hl_lane_short_get(struct hl_lane *lane, uint64_t token, uint64_t 
 HL_INLINE bool hl_lane_put_short(uint64_t token, uint64_t addr, const void *buf, size_t len)
 {
     struct hl_lane *lane = hl_lane_chains(len) ? hl_lane_short_enter(token) : NULL;
-    struct hl_wire_short rec = {.op = HL_WIRE_PUT, .len = (uint32_t)len, .addr = addr};
-    return hl_lane_short_put(lane, token, rec, buf);
+    return hl_lane_short_put(lane, token, (struct hl_wire_short){.op = HL_WIRE_PUT, .addr = addr}, buf, len);
 }
 
 /* Appends any record that wants nothing back, of `len` bytes from `buf`, on the caller's own lane, or (NULL)
- * on the thread's. rec.len is filled in here, since a length may have more bits than it. False: nothing was
- * done. */
+ * on the thread's. False: nothing was done. */
 HL_INLINE bool hl_lane_record_short(struct hl_lane *own, uint64_t token, struct hl_wire_short rec,
                                     const void *buf, size_t len)
 {
     struct hl_lane *lane = !hl_lane_chains(len) ? NULL
                            : own != NULL        ? hl_lane_short_enter_own(own, token)
                                                 : hl_lane_short_enter(token);
-    rec.len = (uint32_t)len;
-    return hl_lane_short_put(lane, token, rec, buf);
+    return hl_lane_short_put(lane, token, rec, buf, len);
 }
 
 HL_INLINE bool hl_lane_get_short(uint64_t token, uint64_t addr, void *buf, size_t len)
