@@ -47,6 +47,11 @@ NETWORK = {"hotlane": {"HOTLANE_NEAR": "0"}, "mpich": _MPICH, "mpich5": _MPICH, 
            "intel": {"I_MPI_FABRICS": "ofi", "FI_PROVIDER": "tcp"}}
 
 
+def between_hosts(mpi):
+    """The same where each rank has a host of its own, which has another interface than lo."""
+    return {} if mpi == "hotlane" else {k: v for k, v in NETWORK[mpi].items() if v != "lo"}
+
+
 class Unavailable(Exception):
     """The MPI that was asked for is not here; the text says what to do."""
 

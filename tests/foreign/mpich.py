@@ -263,7 +263,7 @@ def main():
     parser.add_argument('--ways', default='near,net')
     parser.add_argument('--only', help='a regular expression of folder/program')
     parser.add_argument('--drawn', type=int, help='so many programs, drawn by the date (tests/drawn.py)')
-    parser.add_argument('--seconds', type=int, default=180, help='limit of one run')
+    parser.add_argument('--seconds', type=int, default=600, help='limit of one run, beside others')
     parser.add_argument('--ranks', type=int, default=10, help='rows with more ranks are left out')
     parser.add_argument('--fetched', help='a folder for the fetched sources, kept: what is there is not fetched again')
     parser.add_argument('--jobs', type=int, default=os.cpu_count() + 1)

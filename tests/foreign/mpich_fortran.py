@@ -105,7 +105,7 @@ def main():
     parser.add_argument('--ranks', default='4', help='more ranks than the list has; default: %(default)s')
     parser.add_argument('--ways', default='near,net')
     parser.add_argument('--only', help='a regular expression of suite/folder/program')
-    parser.add_argument('--seconds', type=int, default=180, help='limit of one run')
+    parser.add_argument('--seconds', type=int, default=600, help='limit of one run, beside others')
     parser.add_argument('--fetched', help='a folder for the fetched sources, kept: what is there is not fetched again')
     parser.add_argument('--jobs', type=int, default=os.cpu_count() + 1)
     parser.add_argument('--keep', help='a folder for the build, kept: what is there is not built again')
