@@ -172,21 +172,21 @@ static HL_NOINLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t 
 {
     struct goal goals[HL_LANES_MAX];
     struct waiting w = {.goals = goals};
-    /* acquire: a cleared bit means that all of that way has ended; pairs with the full and in
-     * hl_way_sweep. */
+    /* acquire: all of a way whose bit is cleared has ended; pairs with the full and in hl_way_sweep. */
     uint64_t bits = hl_a64_load_acquire(&hl_pool.used[peer]) & among;
     uint32_t first = (hl_lane_preferred + 1) % HL_LANES_MAX;
     for (uint64_t rest = bits >> first | bits << (-first % HL_LANES_MAX); rest != 0; rest &= rest - 1) {
         struct hl_lane *lane = hl_pool.head.lanes[(first + (uint32_t)__builtin_ctzll(rest)) % HL_LANES_MAX];
         struct hl_way *way = hl_way_find(lane, peer);
         if (way != NULL) {
-            goals[w.count] = snapshot_goal(lane, way, scope);
-            w.count += !is_goal_reached(&goals[w.count]);
+            struct goal g = snapshot_goal(lane, way, scope);
+            if (!is_goal_reached(&g)) {
+                goals[w.count++] = g;
+            }
         }
     }
     if (w.count == 0 && HL_UNLIKELY((bits & (bits - 1)) != 0)) {
-        /* Several bits and nothing open: some are stale. */
-        sweep_if_due(hl_pool.head.lanes[__builtin_ctzll(bits)]);
+        sweep_if_due(hl_pool.head.lanes[__builtin_ctzll(bits)]); /* nothing open: some bits are stale */
     }
     if (w.count > 0 && !are_goals_reached(&w)) {
         wait_for(&w);
