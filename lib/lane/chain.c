@@ -33,10 +33,10 @@ size_t hl_chain_room(void)
     return (hl_fab.eager - HL_CHAIN_RECORDS_AT - 2 * sizeof(struct hl_wire_short)) & ~(size_t)7;
 }
 
-bool hl_chain_takes(const struct hl_issue *op)
+bool hl_issue_is_chained(const struct hl_issue *op)
 {
     return op->what == HL_ISSUE_MESSAGE ||
-           (op->what == HL_ISSUE_ATOMIC ? op->recorded : hl_lane_chains(op->len));
+           (op->what == HL_ISSUE_ATOMIC ? op->recorded : hl_lane_is_chained(op->len));
 }
 
 const void *hl_chain_me(void)

@@ -287,7 +287,7 @@ static HL_COLD int keep_fence(struct hl_lane *lane, struct hl_way *way, const st
         hl_way_mark(lane, way);
         return 0;
     }
-    if (op->what == HL_ISSUE_READ || hl_chain_takes(op)) {
+    if (op->what == HL_ISSUE_READ || hl_issue_is_chained(op)) {
         return 0;
     }
     int rc = hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE);
@@ -334,7 +334,7 @@ int hl_lane_post(struct hl_lane *lane, const struct hl_issue *op)
             return rc;
         }
     }
-    return hl_chain_takes(op) ? hl_chain_append(lane, way, op) : hl_lane_post_direct(lane, way, op);
+    return hl_issue_is_chained(op) ? hl_chain_append(lane, way, op) : hl_lane_post_direct(lane, way, op);
 }
 
 /* ---- operations ---- */

@@ -123,7 +123,7 @@ void hl_acks_in(struct hl_lane *lane, struct hl_fab_receive *buf, size_t len) HL
 /* ---- chain.c ---- */
 struct hl_issue;
 /* True: the operation travels as a record of a chain. */
-bool hl_chain_takes(const struct hl_issue *op);
+bool hl_issue_is_chained(const struct hl_issue *op);
 /* Bytes of payload (or of an answer) that the largest put, get or atomic record takes. */
 size_t hl_chain_room(void);
 /* Copies the operation into the way's open chain, which it opens if need be: 0, a status, or an error. */
