@@ -133,7 +133,7 @@ HL_HANG_SHMEM static uint64_t apply_far(const struct amo *how, const struct hl_c
 {
     union word value = amo_word(how, o->value), cond = amo_word(how, o->cond), got = {.wide = 0};
     bool compares = how->op == HL_OP_KINDS;
-    bool returns = how->fetches && o->fetch == NULL, waits = returns || !hl_lane_chains(1);
+    bool returns = how->fetches && o->fetch == NULL, waits = returns || !hl_lane_is_chained(1);
     struct hl_req r;
     if (is_amo_chained(how, ctx, &value, addr)) {
         return 0;

@@ -137,7 +137,7 @@ HL_HANG_SHMEM static HL_NOINLINE void move_now(const struct hl_shmem_call *c, vo
         return;
     }
     struct hl_xfer x = hl_shmem_far(&s, mine, n, c->pe);
-    bool copied = c->dir == HL_SHMEM_PUT && hl_lane_chains(n);
+    bool copied = c->dir == HL_SHMEM_PUT && hl_lane_is_chained(n);
     if (!copied) {
         hl_req_init_rma(&r, c->pe);
         x.req = &r;
@@ -216,7 +216,7 @@ HL_HANG_SHMEM static void issue_word(const struct hl_shmem_call *c, void *dest, 
                                      const struct hl_sym_addr *s)
 {
     struct hl_xfer x = hl_shmem_far(s, &bits, len, c->pe);
-    if (hl_lane_chains(len)) {
+    if (hl_lane_is_chained(len)) {
         hl_shmem_must(issue_xfer(c, &x), c->func, c->pe);
     } else if (!hl_lane_write_word(hl_shmem_lane(c->ctx), &x)) {
         move_now(c, dest, &bits, len); /* waits, since nothing copies the word */

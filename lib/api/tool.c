@@ -129,7 +129,8 @@ int PMPI_T_finalize(void)
 
 MPI_T_enum hl_tool_enum_of(const struct hl_var *v)
 {
-    bool has = v->kind == HL_CONF_CHOICE || v->kind == HL_CONF_BOOL || v->kind == HL_CONF_FLAG;
+    bool has = v->kind == HL_CONF_CHOICE || v->kind == HL_CONF_BOOL || v->kind == HL_CONF_FLAG ||
+               v->kind == HL_CONF_SWITCH;
 
     return has ? (MPI_T_enum)(uintptr_t)v : MPI_T_ENUM_NULL;
 }

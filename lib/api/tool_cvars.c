@@ -65,8 +65,8 @@ static bool is_alive(const struct hl_var *v)
  * can rows that give other rows their values. */
 static bool is_early(const struct hl_var *v)
 {
-    bool kind = v->kind == HL_CONF_BOOL || v->kind == HL_CONF_INT || v->kind == HL_CONF_SIZE ||
-                v->kind == HL_CONF_PAGE || v->kind == HL_CONF_CHOICE;
+    bool kind = v->kind == HL_CONF_BOOL || v->kind == HL_CONF_SWITCH || v->kind == HL_CONF_INT ||
+                v->kind == HL_CONF_SIZE || v->kind == HL_CONF_PAGE || v->kind == HL_CONF_CHOICE;
 
     return kind && !is_at(v, &hl_conf.mem_huge) && !is_at(v, &hl_conf.mem_huge_page);
 }

@@ -2,7 +2,7 @@
  *
  * The consumer looks in this order. (1) The tail shows the claim, so it also shows what the claimer said
  * before. (2) It reads what the living say: the ticket, or something later, which they say after the stamp.
- * If one names the ticket, it will fill the cell, or claim another one because somebody was faster; if none
+ * If one names the ticket, it will fill the slot, or claim another one because somebody was faster; if none
  * does, a dead thread claimed it. (3) It looks at the stamp again.
  *
  * Threads above HL_MPSC_PLACES share the last place, which then tells nothing: while a living rank has used

@@ -3,9 +3,9 @@
  *   tail = ticket << 1 | armed
  *
  * A producer says in a line of its thread's own which ticket it is going to claim, claims it by a
- * compare-and-swap of `tail`, fills the ticket's cell, and stores the cell's stamp, ticket + 1. A
+ * compare-and-swap of `tail`, fills the ticket's slot, and stores the slot's stamp, ticket + 1. A
  * producer that takes `armed` away with its claim wakes the consumer behind the stamp. The consumer publishes
- * now and then, by `head`, which cells it has read. Cells lie with the user of the ring, whose constants are
+ * now and then, by `head`, which slots it has read. Slots lie with the user of the ring, whose constants are
  * their size and their number (a power of two); each has a stamp. Nothing between a claim and its stamp
  * faults or takes long, since it holds up everybody behind it. Zeroed memory is an empty ring.
  *
@@ -50,7 +50,7 @@ extern HL_THREAD_LOCAL unsigned hl_mpsc_my_place;
 /* Gives the thread a place, if it has none. A thread calls it before its first claim. */
 void hl_mpsc_enrol(void) HL_COLD;
 
-/* True when no living thread will fill the cell of this ticket, the next one to read. The consumer only. */
+/* True when no living thread will fill the slot of this ticket, the next one to read. The consumer only. */
 bool hl_mpsc_is_hole(const struct hl_mpsc *q, const hl_a64 *stamp, uint64_t ticket,
                      const struct hl_mpsc_node *node) HL_COLD;
 
@@ -64,8 +64,8 @@ HL_INLINE void hl_mpsc_name(struct hl_mpsc *q, unsigned number)
     }
 }
 
-/* Claims a ticket: `room` is the number of cells in use, `places` those of the caller's rank. The caller
- * fills the cell of the ticket *claimed >> 1, of whose stamp it calls hl_handover_take before, then calls
+/* Claims a ticket: `room` is the number of slots in use, `places` those of the caller's rank. The caller
+ * fills the slot of the ticket *claimed >> 1, of whose stamp it calls hl_handover_take before, then calls
  * hl_mpsc_stamp: the consumer has read what the last round's producer wrote there. False: the ring is full,
  * or the thread has not enrolled. */
 HL_INLINE bool hl_mpsc_claim(struct hl_mpsc *q, struct hl_mpsc_place *places, uint64_t room,
@@ -81,7 +81,7 @@ HL_INLINE bool hl_mpsc_claim(struct hl_mpsc *q, struct hl_mpsc_place *places, ui
     uint64_t ticket;
     do {
         ticket = tail >> 1;
-        /* acquire: the consumer has read the cell that is overwritten; pairs with the release in
+        /* acquire: the consumer has read the slot that is overwritten; pairs with the release in
          * hl_mpsc_publish. A tail that was read long ago may lie below head: the CAS finds that out. */
         if ((int64_t)(ticket - hl_a64_load_acquire(&q->head)) >= (int64_t)room) {
             /* release: behind the last claim's stamp; pairs with the acquire in hl_mpsc_is_hole. */
@@ -97,22 +97,22 @@ HL_INLINE bool hl_mpsc_claim(struct hl_mpsc *q, struct hl_mpsc_place *places, ui
     return true;
 }
 
-/* Publishes the filled cell. True: the caller must wake the consumer. */
+/* Publishes the filled slot. True: the caller must wake the consumer. */
 HL_INLINE bool hl_mpsc_stamp(hl_a64 *stamp, uint64_t claimed)
 {
     hl_handover_give(stamp); /* to the next round's producer */
-    /* release: publishes the cell; pairs with the acquire in hl_mpsc_is_there. */
+    /* release: publishes the slot; pairs with the acquire in hl_mpsc_is_there. */
     hl_a64_store_release(stamp, (claimed >> 1) + 1);
     return (claimed & 1) != 0;
 }
 
-/* Is the cell of that ticket filled? The consumer only; a guess for others. */
+/* Is the slot of that ticket filled? The consumer only; a guess for others. */
 HL_INLINE bool hl_mpsc_is_there(const hl_a64 *stamp, uint64_t ticket)
 {
     return hl_a64_load_acquire(stamp) == ticket + 1; /* acquire: its contents; pairs with hl_mpsc_stamp. */
 }
 
-/* The consumer has read all cells below `ticket`. */
+/* The consumer has read all slots below `ticket`. */
 HL_INLINE void hl_mpsc_publish(struct hl_mpsc *q, uint64_t ticket)
 {
     hl_a64_store_release(&q->head, ticket); /* release: after reading them; pairs with hl_mpsc_claim. */

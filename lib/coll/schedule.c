@@ -249,12 +249,8 @@ void *hl_sched_room(struct hl_sched *s, int64_t count, struct hl_type *type)
     if (count == 0) {
         return s->scratch;
     }
-    int64_t last = (count - 1) * hl_type_extent(type);
-    /* `low` is rounded down, so that an element is aligned as it is in an array, whatever byte its data begin
-     * at. */
-    int64_t low = (type->true_lb + (last < 0 ? last : 0)) & ~(int64_t)63;
-    int64_t high = type->true_ub + (last > 0 ? last : 0);
-    return hl_type_at(hl_sched_bytes(s, (size_t)(high - low)), -low);
+    int64_t low, bytes = hl_type_reach(type, count, &low);
+    return hl_type_at(hl_sched_bytes(s, (size_t)bytes), -low);
 }
 
 void hl_sched_widen(struct hl_sched *s, int64_t n)

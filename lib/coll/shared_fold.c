@@ -10,12 +10,8 @@
 void hl_fold_open(struct hl_fold *f, struct hl_shared_call *x, int64_t count, void *to, bool may_there)
 {
     struct hl_type *t = x->c->recv.type;
-    int64_t last = (count - 1) * hl_type_extent(t);
-    /* `low` is rounded down, so that an element is aligned as it is in an array, whatever byte its data begin
-     * at. */
-    int64_t low = (t->true_lb + (last < 0 ? last : 0)) & ~(int64_t)63;
-    int64_t high = t->true_ub + (last > 0 ? last : 0);
-    size_t span = hl_round_up((size_t)(high - low), 64);
+    int64_t low;
+    size_t span = hl_round_up((size_t)hl_type_reach(t, count, &low), 64);
 
     *f = (struct hl_fold){.s = x->s, .r = &x->reducer, .type = t, .count = count, .empty = true, .acc = to};
     f->plain = t->dense && hl_reducer_writes_left(&x->reducer);

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #define HL_CONF_TYPE_BOOL int
+#define HL_CONF_TYPE_SWITCH enum hl_conf_switch
 #define HL_CONF_TYPE_INT int64_t
 #define HL_CONF_TYPE_SIZE uint64_t
 #define HL_CONF_TYPE_PAGE uint64_t
@@ -20,6 +21,9 @@
 #define HL_CONF_TYPE_FLAG int
 #define HL_CONF_TYPE_HEAP uint64_t
 #define HL_CONF_TYPE_PARTS const char *
+
+/* A setting that the library may choose by itself. */
+enum hl_conf_switch { HL_CONF_OFF, HL_CONF_ON, HL_CONF_AUTO };
 
 struct hl_conf {
 #define HL_CONF_FIELD(field, kind, ...) HL_CONF_TYPE_##kind field;
@@ -32,6 +36,7 @@ extern struct hl_conf hl_conf;
 
 enum hl_conf_kind {
     HL_CONF_BOOL,
+    HL_CONF_SWITCH,
     HL_CONF_INT,
     HL_CONF_SIZE,
     HL_CONF_PAGE,
@@ -131,13 +136,13 @@ void hl_conf_with_env(const char *const *extra, void (*fn)(void *), void *arg);
  * HL_ERR_ARG with the text. */
 int hl_conf_parse(const struct hl_var *var, const char *value, void *out);
 
-/* Writes the n-th word of a row of kind CHOICE; of kinds BOOL and FLAG the words are "no" and "yes".
- * HL_ERR_ARG without a text behind the last. */
+/* Writes the n-th word of a row of kind CHOICE; of kinds BOOL and FLAG the words are "no" and "yes", of kind
+ * SWITCH "auto" is the third. HL_ERR_ARG without a text behind the last. */
 int hl_conf_word(const struct hl_var *var, int n, char *out, size_t cap);
 
-/* Gives a row of kind BOOL, INT, SIZE, PAGE or CHOICE a value, which has the HL_CONF_TYPE of its kind. The
- * caller makes sure that nobody reads the setting before or meanwhile. Returns 0, or HL_ERR_ARG with the
- * text; the field is unchanged then. */
+/* Gives a row of kind BOOL, SWITCH, INT, SIZE, PAGE or CHOICE a value, which has the HL_CONF_TYPE of its
+ * kind. The caller makes sure that nobody reads the setting before or meanwhile. Returns 0, or HL_ERR_ARG
+ * with the text; the field is unchanged then. */
 int hl_conf_put(const struct hl_var *var, const void *value);
 
 /* Parses "64K", "3.1M", "20m", "4KB", "4KiB", "1073741824" to bytes, K being 1024. Returns 0, or

@@ -26,6 +26,17 @@ static int parse_bool(const char *text, int *out)
     return HL_ERR_ARG;
 }
 
+static int parse_switch(const char *text, enum hl_conf_switch *out)
+{
+    int on = 0, rc = 0;
+    if (strcasecmp(text, "auto") == 0) {
+        *out = HL_CONF_AUTO;
+    } else if ((rc = parse_bool(text, &on)) == 0) {
+        *out = on != 0 ? HL_CONF_ON : HL_CONF_OFF;
+    }
+    return rc;
+}
+
 /* Any text switches on, as standards say for some variables, except words for "no" and an empty text. */
 static void parse_flag(const char *text, int *out)
 {
@@ -178,6 +189,9 @@ static int refuse_value(const struct hl_var *v, const char *value)
     case HL_CONF_BOOL:
         return hl_err_say(HL_ERR_ARG, "%s=%s: expected 1, 0, yes, no, on, off, true or false", v->name,
                           value);
+    case HL_CONF_SWITCH:
+        return hl_err_say(HL_ERR_ARG, "%s=%s: expected 1, 0, yes, no, on, off, true, false or auto", v->name,
+                          value);
     case HL_CONF_INT:
         return hl_err_say(HL_ERR_ARG, "%s=%s: expected %s from %llu to %llu", v->name, value,
                           v->choices[0] == '\0' ? "a whole number"
@@ -215,6 +229,9 @@ int hl_conf_parse(const struct hl_var *v, const char *value, void *out)
     switch (v->kind) {
     case HL_CONF_BOOL:
         rc = parse_bool(value, out);
+        break;
+    case HL_CONF_SWITCH:
+        rc = parse_switch(value, out);
         break;
     case HL_CONF_FLAG:
         parse_flag(value, out);

@@ -12,7 +12,9 @@ enum { WORD = 32 };
 
 int hl_conf_word(const struct hl_var *v, int n, char *out, size_t cap)
 {
-    const char *word = v->kind == HL_CONF_BOOL || v->kind == HL_CONF_FLAG ? "no|yes" : v->choices;
+    const char *word = v->kind == HL_CONF_BOOL || v->kind == HL_CONF_FLAG ? "no|yes"
+                       : v->kind == HL_CONF_SWITCH                        ? "no|yes|auto"
+                                                                          : v->choices;
     for (; n > 0 && word != NULL; n--) {
         word = strchr(word, '|');
         word = word != NULL ? word + 1 : NULL;
@@ -29,6 +31,7 @@ static int value_words(const struct hl_var *v, const void *value, char *out, siz
 {
     switch (v->kind) {
     case HL_CONF_BOOL:
+    case HL_CONF_SWITCH:
     case HL_CONF_CHOICE:
         return hl_conf_word(v, *(const int *)value, out, cap);
     case HL_CONF_INT:

@@ -4,6 +4,7 @@
  *   X(field, kind, "NAME", "default", min, max, "choices", "help")
  *
  *   kind       BOOL    int 0 or 1: 1 0 yes no on off true false
+ *              SWITCH  enum hl_conf_switch: the words of BOOL, or auto
  *              INT     int64_t; choices 2^n: powers of two (and 0, if that is the least)
  *              SIZE    uint64_t bytes, suffixes K M G T
  *              PAGE    uint64_t bytes: one of the words of `choices`, or its bytes as a number;
@@ -67,7 +68,7 @@
       "seconds of silence after which a host and its ranks count as dead (also a rank that takes nothing "   \
       "from the network); 0: never. Deaths that the launcher or the host reports count at once; a process "  \
       "that is stopped (a debugger, Ctrl-Z) on a host that answers is waited for")                           \
-    X(small, CHOICE, "HOTLANE_SMALL", "auto", 0, 0, "0|1|no|yes|off|on|false|true|auto",                     \
+    X(small, SWITCH, "HOTLANE_SMALL", "auto", 0, 0, "",                                                      \
       "1: 4 KiB network buffers instead of 16 KiB, a third of the memory and lower rates for large "         \
       "messages; auto: where all ranks are on one machine, and more than four share a CPU")                  \
     X(fastmem_nodes, NODES, "HOTLANE_FASTMEM_NODES", "", 0, 0, "",                                           \

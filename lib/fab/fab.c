@@ -394,11 +394,9 @@ static void tell_small_buffers(size_t wished)
     }
 }
 
-/* Of the words of HOTLANE_SMALL, no and yes take turns, and the last is auto. */
 static bool are_buffers_small(void)
 {
-    enum { AUTO = 8 };
-    return hl_conf.small == AUTO ? hl_fab.crowded : hl_conf.small % 2 == 1;
+    return hl_conf.small == HL_CONF_AUTO ? hl_fab.crowded : hl_conf.small == HL_CONF_ON;
 }
 
 static int open_first(void)

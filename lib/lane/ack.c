@@ -12,7 +12,7 @@
 /* The chain that was sent as message number `message` and waits for its acknowledgement, or NULL. */
 static struct hl_chain *find_asking_chain(const struct hl_way *way, uint32_t message)
 {
-    for (const struct hl_slot *slot = way->first; slot != NULL; slot = slot->next) {
+    for (const struct hl_lane_slot *slot = way->first; slot != NULL; slot = slot->next) {
         if ((slot->open & HL_PART_ACK) != 0 && (uint32_t)slot->chain->message == message) {
             return slot->chain;
         }
@@ -73,11 +73,11 @@ static void take_answers(struct hl_lane *lane, const struct hl_way *way, const s
 static void close_acknowledged(struct hl_lane *lane, struct hl_way *way, uint64_t applied)
     HL_REQUIRES(lane->lease)
 {
-    struct hl_slot *slot = way->first;
+    struct hl_lane_slot *slot = way->first;
     while (slot != NULL) {
-        struct hl_slot *next = slot->next;
+        struct hl_lane_slot *next = slot->next;
         if ((slot->open & HL_PART_ACK) != 0 && slot->chain->message <= applied) {
-            hl_slot_close(lane, slot, HL_PART_ACK, 0);
+            hl_lane_slot_close(lane, slot, HL_PART_ACK, 0);
         }
         slot = next;
     }
@@ -88,18 +88,18 @@ static void close_acknowledged(struct hl_lane *lane, struct hl_way *way, uint64_
 static void acknowledged_one(struct hl_lane *lane, struct hl_way *way, const struct hl_wire_head *head)
     HL_REQUIRES(lane->lease)
 {
-    struct hl_slot *slot = way->first;
+    struct hl_lane_slot *slot = way->first;
     while (slot != NULL && ((slot->open & HL_PART_ACK) == 0 || slot->chain->message != head->seq)) {
         slot = slot->next;
     }
     take_answers(lane, way, head);
     if (slot != NULL) {
-        hl_slot_close(lane, slot, HL_PART_ACK, 0);
+        hl_lane_slot_close(lane, slot, HL_PART_ACK, 0);
     }
 }
 
 /* The peer got message number `message`, or a ping behind it, but not one before it; or its answer is lost.
- * If the lane has seen a loss since, that is no news: all up to that message have failed (hl_slot_lost). */
+ * If the lane has seen a loss since, that is no news: all up to that message failed (hl_lane_slot_lost). */
 static void fail_missed_messages(struct hl_lane *lane, struct hl_way *way, uint64_t message)
     HL_REQUIRES(lane->lease)
 {
@@ -107,7 +107,7 @@ static void fail_missed_messages(struct hl_lane *lane, struct hl_way *way, uint6
         hl_log(HL_LOG_WARN,
                "the network has lost messages to %s %d (a connection was reset): operations in them fail",
                hl_log_unit(), way->peer);
-        hl_slot_lost(lane, way);
+        hl_lane_slot_lost(lane, way);
     }
 }
 

@@ -33,10 +33,10 @@ size_t hl_chain_room(void)
     return (hl_fab.eager - HL_CHAIN_RECORDS_AT - 2 * sizeof(struct hl_wire_short)) & ~(size_t)7;
 }
 
-bool hl_chain_takes(const struct hl_issue *op)
+bool hl_issue_is_chained(const struct hl_issue *op)
 {
     return op->what == HL_ISSUE_MESSAGE ||
-           (op->what == HL_ISSUE_ATOMIC ? op->recorded : hl_lane_chains(op->len));
+           (op->what == HL_ISSUE_ATOMIC ? op->recorded : hl_lane_is_chained(op->len));
 }
 
 const void *hl_chain_me(void)
@@ -133,7 +133,7 @@ static bool does_fit_chain(const struct hl_chain *chain, const struct shape *s, 
     if (op->error != chain->error && chain->error_count == HL_CHAIN_ERRORS) {
         return false;
     }
-    /* A local flush may have passed over a chain that nobody wanted an answer of (hl_slot_make_local). */
+    /* A local flush may have passed a chain that nobody wanted an answer of (hl_lane_slot_make_local). */
     /* relaxed: written by the leaseholder only. */
     bool newest = chain->slot->way_seq == hl_a64_load_relaxed(&chain->way->issued);
     return s->answer == 0 || (chain->head.ask_count < HL_CHAIN_ASKS && (chain->head.ask_count > 0 || newest));
@@ -157,7 +157,7 @@ void hl_chain_unuse(struct hl_lane *lane, struct hl_chain *chain)
 
 static int open_chain(struct hl_lane *lane, struct hl_way *way, bool local) HL_REQUIRES(lane->lease)
 {
-    struct hl_slot *slot = hl_slot_take(lane);
+    struct hl_lane_slot *slot = hl_lane_slot_take(lane);
     struct hl_chain *chain = slot != NULL && !way->dead ? take_buffer(lane) : NULL;
     if (chain == NULL) {
         return slot == NULL ? HL_LANE_ELSEWHERE
@@ -182,7 +182,7 @@ static int open_chain(struct hl_lane *lane, struct hl_way *way, bool local) HL_R
     slot->req = NULL;
     slot->open = HL_PART_CHAIN;
     lane->wants_ticks = true;
-    hl_slot_commit(lane, way, slot, local);
+    hl_lane_slot_commit(lane, way, slot, local);
     return 0;
 }
 
@@ -216,7 +216,7 @@ static void add_ask(struct hl_chain *chain, const struct shape *s, struct hl_req
     chain->asks[chain->head.ask_count++] = (struct hl_ask){
         .reply = s->reply, .req = req, .len = (uint32_t)s->answer, .record = chain->head.records};
     chain->head.limit -= excess_of(s);
-    hl_slot_make_local(chain->way, chain->slot);
+    hl_lane_slot_make_local(chain->way, chain->slot);
     if (chain->head.opener != hl_chain_me()) {
         chain->head.opener = NULL;
     }
@@ -283,7 +283,7 @@ void hl_chain_free_all(struct hl_lane *lane, bool closed)
         hl_mem_buffer_give(lane->unused);
         lane->unused = next;
     }
-    for (size_t i = 0; i < HL_SLOTS && closed; i++) {
+    for (size_t i = 0; i < HL_LANE_SLOTS && closed; i++) {
         hl_mem_buffer_give(lane->slots[i].chain);
     }
 }

@@ -20,7 +20,7 @@ struct look {
 
 /* True for a chain that travels, or will travel, in the way's stream of messages, which the target applies in
  * order. */
-static bool is_in_stream(const struct hl_slot *slot)
+static bool is_in_stream(const struct hl_lane_slot *slot)
 {
     return slot->chain != NULL && (slot->open & (HL_PART_CHAIN | HL_PART_ACK)) != 0;
 }
@@ -33,7 +33,7 @@ static void look_on(struct look *l) HL_REQUIRES(l->lane->lease)
     uint64_t tail = hl_a64_load_relaxed(&l->lane->tail);
     l->awaited = NULL;
     for (l->at = l->at > tail ? l->at : tail; l->at < l->until && l->awaited == NULL; l->at++) {
-        const struct hl_slot *slot = &l->lane->slots[l->at % HL_SLOTS];
+        const struct hl_lane_slot *slot = &l->lane->slots[l->at % HL_LANE_SLOTS];
         struct hl_way *way = slot->way;
         if (slot->open == 0 || slot->quarantined) {
             continue;
@@ -72,10 +72,10 @@ HL_HANG_WORDS(look_if_free, describe_look);
 static uint64_t fence_lane(struct hl_lane *lane, bool (*also_near)(int peer))
 {
     struct look l = {.lane = lane, .also_near = also_near};
-    /* acquire: the slots; pairs with the release in hl_slot_commit. */
+    /* acquire: the slots; pairs with the release in hl_lane_slot_commit. */
     l.until = hl_a64_load_acquire(&l.lane->issued);
     do {
-        /* acquire: results and error words; pairs with the release in hl_slot_advance. */
+        /* acquire: results and error words; pairs with the release in hl_lane_slot_advance. */
         if (hl_a64_load_acquire(&l.lane->tail) >= l.until) {
             return 0;
         }
@@ -98,7 +98,7 @@ static struct hl_lane *only_busy(bool *several)
     for (uint64_t rest = hl_a64_load_acquire(&hl_pool.opened) & ~hl_a64_load_acquire(&hl_pool.apart);
          rest != 0; rest &= rest - 1) {
         struct hl_lane *lane = hl_pool.head.lanes[__builtin_ctzll(rest)];
-        /* acquire, both: pair with the releases in hl_slot_advance and hl_slot_commit. */
+        /* acquire, both: pair with the releases in hl_lane_slot_advance and hl_lane_slot_commit. */
         if (hl_a64_load_acquire(&lane->tail) >= hl_a64_load_acquire(&lane->issued)) {
             continue;
         }
@@ -114,7 +114,7 @@ static struct hl_lane *only_busy(bool *several)
 struct hl_lane *hl_lane_bound_now(void)
 {
     /* acquire, both: what was fenced; pairs with the full exchange in `bind_lane` and the release in
-     * hl_slot_advance. */
+     * hl_lane_slot_advance. */
     uint64_t bound = hl_a64_load_acquire(&hl_pool.head.bound);
     struct hl_lane *lane = hl_pool.head.lanes[bound % 64];
     if (bound == 0 || hl_a64_load_acquire(&lane->tail) < bound / 64) {

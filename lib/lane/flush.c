@@ -30,7 +30,7 @@ struct waiting {
 
 static bool is_goal_reached(const struct goal *g)
 {
-    /* acquire: results and error words; pairs with the releases in advance_way and hl_slot_advance. */
+    /* acquire: results and error words; pairs with the releases in advance_way and hl_lane_slot_advance. */
     return hl_a64_load_acquire(g->progress) >= g->until;
 }
 
@@ -89,7 +89,7 @@ static const hl_a32 *look_open(const struct goal *g, struct hl_wait_desc *t)
     /* relaxed, both: written by the leaseholder only. */
     uint64_t issued = hl_a64_load_relaxed(&lane->issued);
     for (uint64_t at = hl_a64_load_relaxed(&lane->tail); at < issued; at++) {
-        const struct hl_slot *s = &lane->slots[at % HL_SLOTS];
+        const struct hl_lane_slot *s = &lane->slots[at % HL_LANE_SLOTS];
         if (s->open != 0 && (g->way == NULL || s->way == g->way)) {
             word = s->chain != NULL ? hl_chain_error_of(s->chain, UINT32_MAX) : s->error;
             hl_desc_await(t, s->way->peer);
@@ -160,7 +160,7 @@ static void sweep_if_due(struct hl_lane *lane)
 static struct goal snapshot_goal(struct hl_lane *lane, struct hl_way *way, enum hl_lane_scope scope)
 {
     bool local = scope == HL_LOCAL;
-    /* acquire: pairs with the releases in hl_slot_commit and hl_slot_make_local. */
+    /* acquire: pairs with the releases in hl_lane_slot_commit and hl_lane_slot_make_local. */
     uint64_t until = hl_a64_load_acquire(local ? &way->local_issued : &way->issued);
     return (struct goal){lane, way, local ? &way->local_done : &way->done, until};
 }
@@ -172,21 +172,21 @@ static HL_NOINLINE void flush_peer(int peer, enum hl_lane_scope scope, uint64_t 
 {
     struct goal goals[HL_LANES_MAX];
     struct waiting w = {.goals = goals};
-    /* acquire: a cleared bit means that all of that way has ended; pairs with the full and in
-     * hl_way_sweep. */
+    /* acquire: all of a way whose bit is cleared has ended; pairs with the full and in hl_way_sweep. */
     uint64_t bits = hl_a64_load_acquire(&hl_pool.used[peer]) & among;
     uint32_t first = (hl_lane_preferred + 1) % HL_LANES_MAX;
     for (uint64_t rest = bits >> first | bits << (-first % HL_LANES_MAX); rest != 0; rest &= rest - 1) {
         struct hl_lane *lane = hl_pool.head.lanes[(first + (uint32_t)__builtin_ctzll(rest)) % HL_LANES_MAX];
         struct hl_way *way = hl_way_find(lane, peer);
         if (way != NULL) {
-            goals[w.count] = snapshot_goal(lane, way, scope);
-            w.count += !is_goal_reached(&goals[w.count]);
+            struct goal g = snapshot_goal(lane, way, scope);
+            if (!is_goal_reached(&g)) {
+                goals[w.count++] = g;
+            }
         }
     }
     if (w.count == 0 && HL_UNLIKELY((bits & (bits - 1)) != 0)) {
-        /* Several bits and nothing open: some are stale. */
-        sweep_if_due(hl_pool.head.lanes[__builtin_ctzll(bits)]);
+        sweep_if_due(hl_pool.head.lanes[__builtin_ctzll(bits)]); /* nothing open: some bits are stale */
     }
     if (w.count > 0 && !are_goals_reached(&w)) {
         wait_for(&w);
@@ -213,7 +213,7 @@ static HL_NOINLINE void flush_lanes(enum hl_lane_scope scope, uint64_t among, bo
     /* acquire: the lanes; pairs with the full or in hl_lane_make_ready. */
     for (uint64_t rest = hl_a64_load_acquire(&hl_pool.opened) & among; rest != 0; rest &= rest - 1) {
         struct hl_lane *lane = hl_pool.head.lanes[__builtin_ctzll(rest)];
-        /* acquire: pairs with the release in hl_slot_commit. */
+        /* acquire: pairs with the release in hl_lane_slot_commit. */
         struct goal g = {lane, NULL, &lane->tail, hl_a64_load_acquire(&lane->issued)};
         if (is_goal_reached(&g)) {
             if (sweeps) {
@@ -315,7 +315,7 @@ static int add_ways(struct hl_lane *lane, struct hl_lane_goals **all)
 static int add_lanes(enum hl_lane_scope scope, uint64_t among, struct hl_lane_goals **all)
 {
     int rc = 0;
-    /* acquire, both: pair with the full or in hl_lane_make_ready and the release in hl_slot_commit. */
+    /* acquire, both: pair with the full or in hl_lane_make_ready and the release in hl_lane_slot_commit. */
     for (uint64_t rest = hl_a64_load_acquire(&hl_pool.opened) & among; rest != 0 && rc == 0;
          rest &= rest - 1) {
         struct hl_lane *lane = hl_pool.head.lanes[__builtin_ctzll(rest)];

@@ -8,21 +8,21 @@
 #include <errno.h>
 
 /* The slot whose context this is, or NULL. */
-static struct hl_slot *slot_of(struct hl_lane *lane, const void *context) HL_REQUIRES(lane->lease)
+static struct hl_lane_slot *slot_of(struct hl_lane *lane, const void *context) HL_REQUIRES(lane->lease)
 {
     uintptr_t at = (uintptr_t)context - (uintptr_t)lane->slots;
-    if (at >= sizeof lane->slots || at % sizeof(struct hl_slot) != 0) {
+    if (at >= sizeof lane->slots || at % sizeof(struct hl_lane_slot) != 0) {
         return NULL;
     }
-    return &lane->slots[at / sizeof(struct hl_slot)];
+    return &lane->slots[at / sizeof(struct hl_lane_slot)];
 }
 
 static void close_completed(struct hl_lane *lane, const struct fi_cq_msg_entry *entry)
     HL_REQUIRES(lane->lease)
 {
-    struct hl_slot *slot = slot_of(lane, entry->op_context);
+    struct hl_lane_slot *slot = slot_of(lane, entry->op_context);
     if (HL_LIKELY(slot != NULL)) {
-        hl_slot_close(lane, slot, HL_PART_POST, 0);
+        hl_lane_slot_close(lane, slot, HL_PART_POST, 0);
         return;
     }
     struct hl_fab_receive *ack = hl_fab_ep_receive(lane->fab, entry->op_context);
@@ -57,19 +57,19 @@ static int read_lane_error(struct hl_lane *lane) HL_REQUIRES(lane->lease)
     if (!hl_fab_ep_error(lane->fab, &error)) {
         return 0;
     }
-    struct hl_slot *slot = slot_of(lane, error.op_context);
+    struct hl_lane_slot *slot = slot_of(lane, error.op_context);
     if (slot != NULL && (slot->open & HL_PART_POST) != 0) {
         bool lost = is_lost(error.err) || hl_provider_says_lost(hl_fab.row, error.prov_errno);
         hl_log(HL_LOG_DEBUG, "lane %u, rank %d: %s (provider's code %d)", lane->index, slot->way->peer,
                hl_fab_strerror(error.err), error.prov_errno);
         if ((slot->open & HL_PART_CHAIN) != 0) { /* the way was tried (reconnect.c), the chain was not sent */
-            hl_slot_close(lane, slot, HL_PART_POST, 0);
+            hl_lane_slot_close(lane, slot, HL_PART_POST, 0);
         } else {
             slot->way->hello_said &= slot->chain == NULL; /* the target may miss this message's number */
-            hl_slot_close(lane, slot, slot->open, lost ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER);
+            hl_lane_slot_close(lane, slot, slot->open, lost ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER);
         }
         if (lost) {
-            hl_slot_lost(lane, slot->way);
+            hl_lane_slot_lost(lane, slot->way);
         }
     } else if (!hl_lane_end_ping(lane, error.op_context)) {
         hl_stat_lane_add(&lane->stat, HL_STAT_LANE_stray, 1); /* some errors come without a context */
@@ -86,7 +86,7 @@ static void fail_dead_peers(struct hl_lane *lane, uint32_t deaths) HL_REQUIRES(l
     for (uint32_t i = 0; t != NULL && i < t->room; i++) {
         struct hl_way *way = hl_aptr_load_relaxed(&t->at[i].way); /* relaxed: written by the holder only. */
         if (way != NULL && !way->dead && hl_rx_is_dead(way->peer)) {
-            hl_slot_fail_peer(lane, way);
+            hl_lane_slot_fail_peer(lane, way);
         }
     }
 }
@@ -103,7 +103,7 @@ int hl_lane_progress(struct hl_lane *lane)
     }
     int moved = n >= 0 ? n : read_lane_error(lane);
     if (moved > 0) {
-        hl_slot_advance(lane);
+        hl_lane_slot_advance(lane);
     }
     /* acquire: the ranks' marks; pairs with the full add in count_death (lane.c). */
     uint32_t deaths = hl_a32_load_acquire(&lane->pool->deaths);

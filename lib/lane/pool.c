@@ -100,7 +100,7 @@ int hl_pool_open(struct hl_lane_pool *p, uint32_t lanes, int ranks)
 /* True while the provider still holds operations to ranks that have died. */
 static bool does_hold_dead(const struct hl_lane *lane) HL_NO_TSA
 {
-    for (uint32_t i = 0; i < HL_SLOTS; i++) {
+    for (uint32_t i = 0; i < HL_LANE_SLOTS; i++) {
         if (lane->slots[i].quarantined) {
             return true;
         }

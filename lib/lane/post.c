@@ -12,19 +12,19 @@ struct hl_lane_pool hl_pool = {.piece = HL_PIECE}; /* not 0, also before it is o
 /* ---- one post under the lease ---- */
 
 /* The next slot if it is free and the ring has room, else NULL. */
-HL_INLINE struct hl_slot *next_slot(struct hl_lane *lane) HL_REQUIRES(lane->lease)
+HL_INLINE struct hl_lane_slot *next_slot(struct hl_lane *lane) HL_REQUIRES(lane->lease)
 {
     /* relaxed: both are written by the leaseholder only. */
     uint64_t number = hl_a64_load_relaxed(&lane->issued);
-    struct hl_slot *slot = &lane->slots[number % HL_SLOTS];
-    if (HL_UNLIKELY(number - hl_a64_load_relaxed(&lane->tail) >= HL_SLOTS || slot->quarantined)) {
+    struct hl_lane_slot *slot = &lane->slots[number % HL_LANE_SLOTS];
+    if (HL_UNLIKELY(number - hl_a64_load_relaxed(&lane->tail) >= HL_LANE_SLOTS || slot->quarantined)) {
         return NULL;
     }
     slot->number = number;
     return slot;
 }
 
-HL_INLINE ssize_t post_rma(struct hl_lane *lane, const struct hl_way *way, struct hl_slot *slot,
+HL_INLINE ssize_t post_rma(struct hl_lane *lane, const struct hl_way *way, struct hl_lane_slot *slot,
                            const struct hl_xfer *x, bool reads) HL_REQUIRES(lane->lease)
 {
     struct iovec iov = {x->buf, x->len};
@@ -42,20 +42,20 @@ HL_INLINE ssize_t post_rma(struct hl_lane *lane, const struct hl_way *way, struc
     return fi_writemsg(lane->ep, &msg, FI_COMPLETION | FI_DELIVERY_COMPLETE);
 }
 
-int hl_lane_post_rma(struct hl_lane *lane, const struct hl_way *way, struct hl_slot *slot,
+int hl_lane_post_rma(struct hl_lane *lane, const struct hl_way *way, struct hl_lane_slot *slot,
                      const struct hl_xfer *x, bool reads)
 {
     return (int)post_rma(lane, way, slot, x, reads);
 }
 
-static ssize_t post_transfer(struct hl_lane *lane, const struct hl_way *way, struct hl_slot *slot,
+static ssize_t post_transfer(struct hl_lane *lane, const struct hl_way *way, struct hl_lane_slot *slot,
                              const struct hl_issue *op) HL_REQUIRES(lane->lease)
 {
     struct hl_xfer x = {.addr = op->addr, .key = op->key, .buf = op->buf, .len = op->len};
     return post_rma(lane, way, slot, &x, op->what == HL_ISSUE_READ);
 }
 
-static ssize_t post_atomic(struct hl_lane *lane, const struct hl_way *way, struct hl_slot *slot,
+static ssize_t post_atomic(struct hl_lane *lane, const struct hl_way *way, struct hl_lane_slot *slot,
                            const struct hl_issue *op) HL_REQUIRES(lane->lease)
 {
     const struct hl_lane_atomic *a = op->atomic;
@@ -134,7 +134,7 @@ int hl_lane_refused(struct hl_lane *lane, struct hl_way *way, int rc)
 
 int hl_lane_post_direct(struct hl_lane *lane, struct hl_way *way, const struct hl_issue *op)
 {
-    struct hl_slot *slot = hl_slot_take(lane);
+    struct hl_lane_slot *slot = hl_lane_slot_take(lane);
     if (HL_UNLIKELY(slot == NULL)) {
         return HL_LANE_ELSEWHERE;
     }
@@ -145,7 +145,7 @@ int hl_lane_post_direct(struct hl_lane *lane, struct hl_way *way, const struct h
         slot->error = op->error;
         slot->req = op->req;
         way->refused.looked_ns = 0;
-        hl_slot_commit(lane, way, slot, true);
+        hl_lane_slot_commit(lane, way, slot, true);
         count_operation(lane, op);
         return 0;
     }
@@ -153,14 +153,14 @@ int hl_lane_post_direct(struct hl_lane *lane, struct hl_way *way, const struct h
     return hl_lane_refused(lane, way, rc);
 }
 
-HL_INLINE void commit_direct(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot,
+HL_INLINE void commit_direct(struct hl_lane *lane, struct hl_way *way, struct hl_lane_slot *slot,
                              const struct hl_xfer *x, bool reads) HL_REQUIRES(lane->lease)
 {
     slot->chain = NULL;
     slot->error = x->error;
     slot->req = NULL;
     way->refused.looked_ns = 0;
-    hl_slot_commit(lane, way, slot, true);
+    hl_lane_slot_commit(lane, way, slot, true);
     hl_stat_lane_add(&lane->stat, HL_STAT_LANE_leases, 1);
     hl_stat_lane_add(&lane->stat, reads ? HL_STAT_LANE_reads : HL_STAT_LANE_writes, 1);
     hl_stat_lane_add(&lane->stat, reads ? HL_STAT_LANE_bytes_read : HL_STAT_LANE_bytes_written, x->len);
@@ -175,7 +175,7 @@ HL_INLINE bool post_at_once(struct hl_lane *lane, const struct hl_xfer *x, bool 
     if (HL_UNLIKELY(way == NULL || way->peer != x->peer || !way->marked)) {
         return false;
     }
-    struct hl_slot *slot = next_slot(lane);
+    struct hl_lane_slot *slot = next_slot(lane);
     if (HL_UNLIKELY(slot == NULL)) {
         return false;
     }
@@ -287,7 +287,7 @@ static HL_COLD int keep_fence(struct hl_lane *lane, struct hl_way *way, const st
         hl_way_mark(lane, way);
         return 0;
     }
-    if (op->what == HL_ISSUE_READ || hl_chain_takes(op)) {
+    if (op->what == HL_ISSUE_READ || hl_issue_is_chained(op)) {
         return 0;
     }
     int rc = hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE);
@@ -334,7 +334,7 @@ int hl_lane_post(struct hl_lane *lane, const struct hl_issue *op)
             return rc;
         }
     }
-    return hl_chain_takes(op) ? hl_chain_append(lane, way, op) : hl_lane_post_direct(lane, way, op);
+    return hl_issue_is_chained(op) ? hl_chain_append(lane, way, op) : hl_lane_post_direct(lane, way, op);
 }
 
 /* ---- operations ---- */

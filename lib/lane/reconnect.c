@@ -25,7 +25,7 @@ int hl_lane_read_heartbeat(struct hl_lane *lane, struct hl_way *way)
 
 static bool is_probing(const struct hl_way *way)
 {
-    const struct hl_slot *slot = way->probe;
+    const struct hl_lane_slot *slot = way->probe;
     return slot->way == way && slot->way_seq == way->probe_seq && (slot->open & HL_PART_POST) != 0;
 }
 
@@ -34,7 +34,7 @@ static bool is_probing(const struct hl_way *way)
  * Returns what hl_lane_post_direct does. */
 static int probe_by_chain(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
 {
-    struct hl_slot *slot = way->chain->slot;
+    struct hl_lane_slot *slot = way->chain->slot;
     if (slot->open != HL_PART_CHAIN) {
         return HL_LANE_STAY; /* a read before the last loss has not come back */
     }
@@ -54,7 +54,7 @@ static int probe_by_chain(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(
 static bool is_ring_full(const struct hl_lane *lane) HL_REQUIRES(lane->lease)
 {
     /* relaxed, both: written by the leaseholder only. */
-    return hl_a64_load_relaxed(&lane->issued) - hl_a64_load_relaxed(&lane->tail) >= HL_SLOTS;
+    return hl_a64_load_relaxed(&lane->issued) - hl_a64_load_relaxed(&lane->tail) >= HL_LANE_SLOTS;
 }
 
 static bool try_again(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)

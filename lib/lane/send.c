@@ -63,7 +63,7 @@ static void close_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRE
 static int post_chain(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(lane->lease)
 {
     struct hl_way *way = chain->way;
-    struct hl_slot *slot = chain->slot;
+    struct hl_lane_slot *slot = chain->slot;
     int rc = lane->fab->receives == NULL ? hl_rx_listen(lane->fab, HL_ACK_BUFS) : 0;
     if (rc != 0) {
         return rc;
@@ -121,7 +121,7 @@ static int send_alone(struct hl_lane *lane, struct hl_chain *chain) HL_REQUIRES(
 static void judge_failure(struct hl_lane *lane, struct hl_way *way, int rc) HL_REQUIRES(lane->lease)
 {
     if (rc != HL_ERR_NO_MEM) {
-        hl_slot_lost(lane, way);
+        hl_lane_slot_lost(lane, way);
     }
 }
 
@@ -218,7 +218,7 @@ void hl_chain_send_mine(struct hl_lane *lane)
  * are. */
 static bool has_heartbeat_come(const struct hl_way *way)
 {
-    const struct hl_slot *slot = way->first;
+    const struct hl_lane_slot *slot = way->first;
     while (slot != NULL && slot->way_seq < way->heartbeat_seq) {
         slot = slot->next;
     }
@@ -229,7 +229,7 @@ static bool has_heartbeat_come(const struct hl_way *way)
  * died after it took the message. */
 static void check_heartbeat(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease)
 {
-    const struct hl_slot *slot = way->first;
+    const struct hl_lane_slot *slot = way->first;
     while (slot != NULL && (slot->open & HL_PART_ACK) == 0) {
         slot = slot->next;
     }
@@ -335,12 +335,12 @@ void hl_chain_fail(struct hl_lane *lane, struct hl_way *way, int err)
 {
     struct hl_chain *chain = way->chain;
     if (chain != NULL) {
-        struct hl_slot *slot = chain->slot;
+        struct hl_lane_slot *slot = chain->slot;
         close_chain(lane, chain);
-        hl_slot_close(lane, slot, HL_PART_CHAIN, err);
+        hl_lane_slot_close(lane, slot, HL_PART_CHAIN, err);
         if (slot->open != 0) { /* the read that tries its way has not come back */
-            hl_slot_quarantine(lane, slot);
+            hl_lane_slot_quarantine(lane, slot);
         }
-        hl_slot_advance(lane); /* no completion comes for it */
+        hl_lane_slot_advance(lane); /* no completion comes for it */
     }
 }

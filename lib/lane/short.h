@@ -18,7 +18,7 @@ HL_NOINLINE void hl_lane_short_fill(struct hl_lane *lane, uint8_t *at, const voi
 
 /* May a put or get of `len` bytes, not 0, ride in a chain? What may is copied, so that its buffer is free at
  * once. */
-HL_INLINE bool hl_lane_chains(size_t len)
+HL_INLINE bool hl_lane_is_chained(size_t len)
 {
     return len <= hl_pool_head(&hl_pool)->chain_max;
 }
@@ -47,7 +47,7 @@ HL_INLINE struct hl_lane *hl_lane_short_enter_own(struct hl_lane *lane, uint64_t
 }
 
 /* The lease's holder asks: does the lane's chain still take records of `token`, and has it `bytes` left? */
-HL_INLINE bool hl_lane_short_fits(struct hl_lane *lane, uint64_t token, size_t bytes) HL_NO_TSA
+HL_INLINE bool hl_lane_short_has_room(struct hl_lane *lane, uint64_t token, size_t bytes) HL_NO_TSA
 {
     /* relaxed: written by the leaseholder only. */
     if (HL_UNLIKELY(hl_a64_load_relaxed(&hl_lane_last(lane)->takes) != token)) {
@@ -78,7 +78,7 @@ HL_INLINE bool hl_lane_short_put(struct hl_lane *lane, uint64_t token, struct hl
         return false;
     }
     size_t bytes = sizeof rec + HL_WIRE_PAD(len);
-    if (HL_UNLIKELY(!hl_lane_short_fits(lane, token, bytes))) {
+    if (HL_UNLIKELY(!hl_lane_short_has_room(lane, token, bytes))) {
         return hl_lane_short_leave(lane, false);
     }
     struct hl_chain_head *chain = hl_lane_last(lane)->chain;
@@ -104,7 +104,7 @@ HL_INLINE bool hl_lane_short_get(struct hl_lane *lane, uint64_t token, uint64_t 
     if (HL_UNLIKELY(lane == NULL)) {
         return false;
     }
-    bool fits = hl_lane_short_fits(lane, token, sizeof(struct hl_wire_short) + answer) &&
+    bool fits = hl_lane_short_has_room(lane, token, sizeof(struct hl_wire_short) + answer) &&
                 hl_lane_last(lane)->chain->ask_count - 1 < HL_CHAIN_ASKS - 1;
     if (HL_LIKELY(fits)) {
         struct hl_chain_head *chain = hl_lane_last(lane)->chain;
@@ -126,7 +126,7 @@ HL_INLINE bool hl_lane_short_get(struct hl_lane *lane, uint64_t token, uint64_t 
  * thread, no lease held. */
 HL_INLINE bool hl_lane_put_short(uint64_t token, uint64_t addr, const void *buf, size_t len)
 {
-    struct hl_lane *lane = hl_lane_chains(len) ? hl_lane_short_enter(token) : NULL;
+    struct hl_lane *lane = hl_lane_is_chained(len) ? hl_lane_short_enter(token) : NULL;
     return hl_lane_short_put(lane, token, (struct hl_wire_short){.op = HL_WIRE_PUT, .addr = addr}, buf, len);
 }
 
@@ -135,15 +135,15 @@ HL_INLINE bool hl_lane_put_short(uint64_t token, uint64_t addr, const void *buf,
 HL_INLINE bool hl_lane_record_short(struct hl_lane *own, uint64_t token, struct hl_wire_short rec,
                                     const void *buf, size_t len)
 {
-    struct hl_lane *lane = !hl_lane_chains(len) ? NULL
-                           : own != NULL        ? hl_lane_short_enter_own(own, token)
-                                                : hl_lane_short_enter(token);
+    struct hl_lane *lane = !hl_lane_is_chained(len) ? NULL
+                           : own != NULL            ? hl_lane_short_enter_own(own, token)
+                                                    : hl_lane_short_enter(token);
     return hl_lane_short_put(lane, token, rec, buf, len);
 }
 
 HL_INLINE bool hl_lane_get_short(uint64_t token, uint64_t addr, void *buf, size_t len)
 {
-    struct hl_lane *lane = hl_lane_chains(len) ? hl_lane_short_enter(token) : NULL;
+    struct hl_lane *lane = hl_lane_is_chained(len) ? hl_lane_short_enter(token) : NULL;
     return hl_lane_short_get(lane, token, addr, buf, len);
 }
 

@@ -4,7 +4,7 @@
 #include "err.h"
 
 /* Reports the end of a slot: error words, requests. The provider may still hold it. */
-static void finish_slot(struct hl_lane *lane, struct hl_slot *slot) HL_REQUIRES(lane->lease)
+static void finish_slot(struct hl_lane *lane, struct hl_lane_slot *slot) HL_REQUIRES(lane->lease)
 {
     if (HL_UNLIKELY(slot->err != 0)) {
         hl_stat_lane_add(&lane->stat, HL_STAT_LANE_errors, 1);
@@ -22,14 +22,14 @@ static void finish_slot(struct hl_lane *lane, struct hl_slot *slot) HL_REQUIRES(
     }
 }
 
-static bool has_ended(const struct hl_slot *slot)
+static bool has_ended(const struct hl_lane_slot *slot)
 {
     return slot->open == 0 || slot->quarantined;
 }
 
 /* True when the origin's buffers no longer wait for this slot. False for the newest slot with a chain: that
  * may get records which want an answer. */
-static bool is_local_no_more(const struct hl_slot *slot)
+static bool is_local_no_more(const struct hl_lane_slot *slot)
 {
     return has_ended(slot) || (slot->chain != NULL && slot->chain->head.ask_count == 0 && slot->next != NULL);
 }
@@ -37,7 +37,7 @@ static bool is_local_no_more(const struct hl_slot *slot)
 /* Advances `done` and `local_done` over slots that have ended, in the order of issue. */
 static void advance_way(struct hl_way *way)
 {
-    struct hl_slot *slot = way->local;
+    struct hl_lane_slot *slot = way->local;
     uint64_t done = 0;
     for (; slot != NULL && is_local_no_more(slot); slot = slot->next) {
         done = slot->way_seq;
@@ -68,17 +68,17 @@ static HL_COLD bool poll_for_slot(struct hl_lane *lane) HL_REQUIRES(lane->lease)
     return hl_lane_progress(lane) != 0 && lane->breaks == breaks;
 }
 
-struct hl_slot *hl_slot_take(struct hl_lane *lane)
+struct hl_lane_slot *hl_lane_slot_take(struct hl_lane *lane)
 {
     for (;;) {
         /* relaxed: both are written by the leaseholder only. */
         uint64_t number = hl_a64_load_relaxed(&lane->issued);
-        if (HL_UNLIKELY(number - hl_a64_load_relaxed(&lane->tail) >= HL_SLOTS)) {
-            if (!poll_for_slot(lane) || number - hl_a64_load_relaxed(&lane->tail) >= HL_SLOTS) {
+        if (HL_UNLIKELY(number - hl_a64_load_relaxed(&lane->tail) >= HL_LANE_SLOTS)) {
+            if (!poll_for_slot(lane) || number - hl_a64_load_relaxed(&lane->tail) >= HL_LANE_SLOTS) {
                 return NULL;
             }
         }
-        struct hl_slot *slot = &lane->slots[number % HL_SLOTS];
+        struct hl_lane_slot *slot = &lane->slots[number % HL_LANE_SLOTS];
         if (HL_LIKELY(!slot->quarantined)) {
             slot->number = number;
             return slot;
@@ -86,15 +86,15 @@ struct hl_slot *hl_slot_take(struct hl_lane *lane)
         /* The provider still holds this slot: pass over it. A full lap of such slots is a full ring. */
         /* release: pairs with the acquire in flush_lanes (flush.c). */
         hl_a64_store_release(&lane->issued, number + 1);
-        hl_slot_advance(lane);
+        hl_lane_slot_advance(lane);
         lane->wake = true; /* a flush may wait for this number */
-        if (hl_a64_load_relaxed(&lane->issued) % HL_SLOTS == 0 && !poll_for_slot(lane)) {
+        if (hl_a64_load_relaxed(&lane->issued) % HL_LANE_SLOTS == 0 && !poll_for_slot(lane)) {
             return NULL;
         }
     }
 }
 
-void hl_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot, bool local)
+void hl_lane_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_lane_slot *slot, bool local)
 {
     slot->way = way;
     slot->next = NULL;
@@ -113,7 +113,7 @@ void hl_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *sl
     /* relaxed: mine, under the lease. */
     way->touched = hl_a64_load_relaxed(&lane->stat.at[HL_STAT_LANE_leases]);
     if (local) {
-        hl_slot_make_local(way, slot);
+        hl_lane_slot_make_local(way, slot);
     }
     /* release: pairs with the acquires in snapshot_goal and flush_lanes (flush.c): what a flush sees issued
      * has its slot in place. */
@@ -121,7 +121,7 @@ void hl_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *sl
     hl_a64_store_release(&lane->issued, slot->number + 1);
 }
 
-void hl_slot_make_local(struct hl_way *way, const struct hl_slot *slot)
+void hl_lane_slot_make_local(struct hl_way *way, const struct hl_lane_slot *slot)
 {
     /* relaxed: the leaseholder alone writes it. release: pairs with the acquire in snapshot_goal
      * (flush.c). */
@@ -130,14 +130,14 @@ void hl_slot_make_local(struct hl_way *way, const struct hl_slot *slot)
     }
 }
 
-void hl_slot_advance(struct hl_lane *lane)
+void hl_lane_slot_advance(struct hl_lane *lane)
 {
     /* relaxed: both are written by the leaseholder only. */
     uint64_t tail = hl_a64_load_relaxed(&lane->tail);
     uint64_t issued = hl_a64_load_relaxed(&lane->issued);
     uint64_t at = tail;
     while (at != issued) {
-        const struct hl_slot *slot = &lane->slots[at % HL_SLOTS];
+        const struct hl_lane_slot *slot = &lane->slots[at % HL_LANE_SLOTS];
         if (slot->open != 0 && !slot->quarantined) {
             break;
         }
@@ -150,7 +150,7 @@ void hl_slot_advance(struct hl_lane *lane)
 }
 
 /* Takes the chain out of a slot whose parts have all ended, and keeps its buffer. */
-static void drop_chain(struct hl_lane *lane, struct hl_slot *slot) HL_REQUIRES(lane->lease)
+static void drop_chain(struct hl_lane *lane, struct hl_lane_slot *slot) HL_REQUIRES(lane->lease)
 {
     if (slot->chain != NULL && slot->open == 0) {
         hl_chain_unuse(lane, slot->chain);
@@ -158,7 +158,7 @@ static void drop_chain(struct hl_lane *lane, struct hl_slot *slot) HL_REQUIRES(l
     }
 }
 
-void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, int err)
+void hl_lane_slot_close(struct hl_lane *lane, struct hl_lane_slot *slot, unsigned part, int err)
 {
     if ((slot->open & part) == 0) {
         hl_stat_lane_add(&lane->stat, HL_STAT_LANE_stray, 1);
@@ -187,7 +187,7 @@ void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, in
     lane->wake = true;
 }
 
-void hl_slot_quarantine(struct hl_lane *lane, struct hl_slot *slot)
+void hl_lane_slot_quarantine(struct hl_lane *lane, struct hl_lane_slot *slot)
 {
     slot->quarantined = true;
     finish_slot(lane, slot);
@@ -195,14 +195,14 @@ void hl_slot_quarantine(struct hl_lane *lane, struct hl_slot *slot)
     lane->wake = true;
 }
 
-void hl_slot_fail_peer(struct hl_lane *lane, struct hl_way *way)
+void hl_lane_slot_fail_peer(struct hl_lane *lane, struct hl_way *way)
 {
     way->dead = true;
     lane->breaks++;
     hl_chain_fail(lane, way, HL_ERR_PROC_ABORTED);
     /* so that the next post sees that the way is dead; the bit itself may stay: nothing will be open */
     way->marked = false;
-    for (struct hl_slot *slot = way->first; slot != NULL; slot = slot->next) {
+    for (struct hl_lane_slot *slot = way->first; slot != NULL; slot = slot->next) {
         if (slot->open == 0 || slot->quarantined) {
             continue;
         }
@@ -218,10 +218,10 @@ void hl_slot_fail_peer(struct hl_lane *lane, struct hl_way *way)
         lane->wake = true;
     }
     advance_way(way);
-    hl_slot_advance(lane);
+    hl_lane_slot_advance(lane);
 }
 
-void hl_slot_lost(struct hl_lane *lane, struct hl_way *way)
+void hl_lane_slot_lost(struct hl_lane *lane, struct hl_way *way)
 {
     way->hello_said = way->greeted = false;
     way->greeted_from = way->messages;
@@ -230,13 +230,13 @@ void hl_slot_lost(struct hl_lane *lane, struct hl_way *way)
     way->marked = false; /* so that the next post sees that the way is lost; the bit itself stays */
     way->reads = HL_RECONNECT_READS;
     way->probe = NULL;
-    struct hl_slot *slot = way->first;
+    struct hl_lane_slot *slot = way->first;
     while (slot != NULL) {
-        struct hl_slot *next = slot->next;
+        struct hl_lane_slot *next = slot->next;
         if ((slot->open & HL_PART_ACK) != 0) {
-            hl_slot_close(lane, slot, HL_PART_ACK, HL_ERR_PROC_ABORTED);
+            hl_lane_slot_close(lane, slot, HL_PART_ACK, HL_ERR_PROC_ABORTED);
         }
         slot = next;
     }
-    hl_slot_advance(lane);
+    hl_lane_slot_advance(lane);
 }

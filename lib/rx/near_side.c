@@ -52,7 +52,7 @@ bool hl_rx_near_send(int node_rank, const struct hl_wire_rec *rec, const void *p
     return put != HL_RX_PUT_FULL;
 }
 
-/* True for a well-formed record from the ring: the length in the cell must be that of the record. */
+/* True for a well-formed record from the ring: the length in the slot must be that of the record. */
 static bool is_sound(const struct hl_wire_rec *rec, uint32_t len, int from)
 {
     return len >= sizeof *rec && rec->op != HL_WIRE_NONE && rec->op < HL_WIRE_OPS &&
@@ -81,7 +81,7 @@ int hl_rx_near_poll(void)
     const struct hl_wire_rec *rec = (const void *)bytes;
     int count = 0, from = 0;
     uint32_t len = 0;
-    while (count < (int)HL_RX_CELLS) {
+    while (count < (int)HL_RX_SLOTS) {
         if (!hl_rx_ring_take(hl_rx.mine, &from, bytes, &len)) {
             if (!skip_hole()) {
                 break;

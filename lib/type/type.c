@@ -112,6 +112,13 @@ bool hl_type_bytes(const struct hl_type *t, int64_t count, int64_t *bytes)
     return !__builtin_mul_overflow(t->size, count, bytes);
 }
 
+int64_t hl_type_reach(const struct hl_type *t, int64_t count, int64_t *low)
+{
+    int64_t last = (count - 1) * hl_type_extent(t);
+    *low = (t->true_lb + (last < 0 ? last : 0)) & ~(int64_t)63;
+    return t->true_ub + (last > 0 ? last : 0) - *low;
+}
+
 /* Elements in the first `bytes` of a leaf; -1 when they end inside an element. */
 static int64_t leaf_elements(const struct hl_loop *l, int64_t bytes)
 {

@@ -243,6 +243,11 @@ HL_INLINE char *hl_type_at(const void *buf, int64_t off)
     return (char *)((uintptr_t)buf + (uintptr_t)off);
 }
 
+/* The memory that `count` elements take: that many bytes from *low on, an offset from the address to use with
+ * the type. *low is a multiple of 64, so that in memory aligned to 64 bytes an element is aligned as it is in
+ * an array, whatever byte its data begin at. */
+int64_t hl_type_reach(const struct hl_type *t, int64_t count, int64_t *low);
+
 /* Where block i of a run begins. */
 HL_INLINE char *hl_run_block(const struct hl_run *r, int64_t i)
 {

@@ -147,7 +147,7 @@ static void network(const uint8_t *data, size_t size)
     free(head);
 }
 
-/* Byte 0: who it claims to be from; byte 1: the length in the cell. */
+/* Byte 0: who it claims to be from; byte 1: the length in the slot. */
 static void near_entry(const uint8_t *data, size_t size)
 {
     _Alignas(8) uint8_t bytes[HL_WIRE_NEAR_MAX] = {0};
@@ -165,7 +165,7 @@ static void near_entry(const uint8_t *data, size_t size)
     if (hl_rx_ring_put(hl_rx.mine, hl_rx.mine, (int8_t)data[0] / 64, bytes, (uint32_t)len, NULL, 0) !=
             HL_RX_PUT_FULL &&
         data[1] > 250) {
-        hl_rx.mine->cells[at % HL_RX_CELLS].len = UINT32_MAX - data[1];
+        hl_rx.mine->slots[at % HL_RX_SLOTS].len = UINT32_MAX - data[1];
     }
 }
 

@@ -41,10 +41,12 @@ static enum fault fault;
         }                                                                                                    \
     } while (0)
 
-HL_NO_TSA void __real_hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, int err);
-HL_NO_TSA void __wrap_hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, int err);
-HL_NO_TSA void __real_hl_slot_advance(struct hl_lane *lane);
-HL_NO_TSA void __wrap_hl_slot_advance(struct hl_lane *lane);
+HL_NO_TSA void __real_hl_lane_slot_close(struct hl_lane *lane, struct hl_lane_slot *slot, unsigned part,
+                                         int err);
+HL_NO_TSA void __wrap_hl_lane_slot_close(struct hl_lane *lane, struct hl_lane_slot *slot, unsigned part,
+                                         int err);
+HL_NO_TSA void __real_hl_lane_slot_advance(struct hl_lane *lane);
+HL_NO_TSA void __wrap_hl_lane_slot_advance(struct hl_lane *lane);
 HL_NO_TSA int __real_hl_chain_send(struct hl_lane *lane, struct hl_way *way, enum hl_chain_form form);
 HL_NO_TSA int __wrap_hl_chain_send(struct hl_lane *lane, struct hl_way *way, enum hl_chain_form form);
 HL_NO_TSA void __real_hl_chain_send_all(struct hl_lane *lane, uint64_t before);
@@ -54,7 +56,7 @@ HL_NO_TSA void __wrap_hl_way_mark(struct hl_lane *lane, struct hl_way *way);
 HL_NO_TSA void __real_hl_way_sweep(struct hl_lane *lane);
 HL_NO_TSA void __wrap_hl_way_sweep(struct hl_lane *lane);
 
-void __wrap_hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, int err)
+void __wrap_hl_lane_slot_close(struct hl_lane *lane, struct hl_lane_slot *slot, unsigned part, int err)
 {
     struct hl_way *way = slot->way;
     uint64_t before = way->done.v, seq = slot->way_seq;
@@ -65,7 +67,7 @@ void __wrap_hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned p
         hl_a64_store_release(&way->done, seq); /* release: as the library's */
         hl_pause();
     }
-    __real_hl_slot_close(lane, slot, part, err);
+    __real_hl_lane_slot_close(lane, slot, part, err);
     if (fault == COUNTING_DONE && slot->open == 0 && way->done.v == before) {
         hl_a64_store_release(&way->done, before + 1);
     } else if (fault == DONE_PASSES && slot->open == 0 && way->done.v < seq) {
@@ -73,9 +75,9 @@ void __wrap_hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned p
     }
 }
 
-void __wrap_hl_slot_advance(struct hl_lane *lane)
+void __wrap_hl_lane_slot_advance(struct hl_lane *lane)
 {
-    __real_hl_slot_advance(lane);
+    __real_hl_lane_slot_advance(lane);
     if (fault == TAIL_PASSES) {
         hl_a64_store_release(&lane->tail, lane->issued.v); /* release: as the library's */
     }
@@ -186,7 +188,7 @@ int __wrap_hl_lane_progress(struct hl_lane *lane)
 /* True when nothing issued to `peer` is open. */
 static bool is_quiet(int peer)
 {
-    /* acquire, all: pair with hl_way_sweep, hl_slot_commit and advance_way. */
+    /* acquire, all: pair with hl_way_sweep, hl_lane_slot_commit and advance_way. */
     for (uint64_t rest = hl_a64_load_acquire(&hl_pool.used[peer]); rest != 0; rest &= rest - 1) {
         const struct hl_way *way = hl_way_find(hl_pool.head.lanes[__builtin_ctzll(rest)], peer);
         if (way != NULL && hl_a64_load_acquire(&way->done) < hl_a64_load_acquire(&way->issued)) {

@@ -68,11 +68,11 @@ static void open_fabric(void)
 /* Fills the ring but for two places with slots that have ended behind one that has not. */
 static void fill(struct hl_lane *lane, struct story *s) HL_NO_TSA
 {
-    static uint64_t source = 1, sink[HL_SLOTS];
+    static uint64_t source = 1, sink[HL_LANE_SLOTS];
     uint64_t small = hl_pool.head.chain_max;
     hl_pool.head.chain_max = 0;
     model.hold = true;
-    for (unsigned i = 0; i < HL_SLOTS - 2; i++) {
+    for (unsigned i = 0; i < HL_LANE_SLOTS - 2; i++) {
         struct hl_xfer x = {.peer = 0,
                             .addr = (uint64_t)(uintptr_t)&sink[i],
                             .buf = &source,

@@ -1,6 +1,6 @@
 /* A ring in node memory under every interleaving with few switches, and under those that seeds make: each entry comes
  * once, whole, in its producer's order; the consumer sleeps through none; holes of the dead are passed over, and no
- * cell that a living producer is about to fill. And the test sees what its consumer's rules are for. */
+ * slot that a living producer is about to fill. And the test sees what its consumer's rules are for. */
 #include "../unit/unit.h"
 
 #include "interleave.h"
@@ -11,7 +11,7 @@
 enum {
     SEEDS = 20000,
     EACH = 3,
-    CELLS = 2,
+    SLOTS = 2,
     MOST = 2,
     LOOKS = 1000
 }; /* LOOKS: of a sleeper, before it was missed */
@@ -25,7 +25,7 @@ struct story {
     struct hl_mpsc q;
     struct {
         hl_a64 stamp, from, value;
-    } cell[CELLS];
+    } slot[SLOTS];
     struct hl_mpsc_place places[MOST][HL_MPSC_PLACES];
     hl_a32 bell, ended, over;
     int got[MOST], wrong, missed, passed;
@@ -44,7 +44,7 @@ static void produce(struct story *s, int rank)
     hl_mpsc_name(&s->q, 1);
     for (int i = 0; i < EACH; i++) {
         uint64_t claimed;
-        while (!hl_mpsc_claim(&s->q, s->places[rank], CELLS, &claimed)) {
+        while (!hl_mpsc_claim(&s->q, s->places[rank], SLOTS, &claimed)) {
             if (hl_a32_load_relaxed(&s->over) != 0) { /* relaxed: a flag */
                 return;
             }
@@ -56,9 +56,9 @@ static void produce(struct story *s, int rank)
             return;
         }
         /* relaxed, both: the stamp publishes them. */
-        hl_a64_store_relaxed(&s->cell[(claimed >> 1) % CELLS].from, (uint64_t)rank);
-        hl_a64_store_relaxed(&s->cell[(claimed >> 1) % CELLS].value, (uint64_t)i);
-        if (hl_mpsc_stamp(&s->cell[(claimed >> 1) % CELLS].stamp, claimed)) {
+        hl_a64_store_relaxed(&s->slot[(claimed >> 1) % SLOTS].from, (uint64_t)rank);
+        hl_a64_store_relaxed(&s->slot[(claimed >> 1) % SLOTS].value, (uint64_t)i);
+        if (hl_mpsc_stamp(&s->slot[(claimed >> 1) % SLOTS].stamp, claimed)) {
             hl_a32_store_release(&s->bell, 1); /* release, for form: a bell orders nothing. */
         }
     }
@@ -79,7 +79,7 @@ static void sleep_at_bell(struct story *s, uint64_t next)
             return;
         }
         if (!will) {
-            s->missed += hl_mpsc_is_there(&s->cell[next % CELLS].stamp, next);
+            s->missed += hl_mpsc_is_there(&s->slot[next % SLOTS].stamp, next);
             return;
         }
         hl_pause();
@@ -92,8 +92,8 @@ static void take(struct story *s, uint64_t next)
         hl_mpsc_publish(&s->q, next + 1);
     }
     /* relaxed, both: the stamp was read with acquire. */
-    uint64_t value = hl_a64_load_relaxed(&s->cell[next % CELLS].value);
-    uint64_t from = hl_a64_load_relaxed(&s->cell[next % CELLS].from);
+    uint64_t value = hl_a64_load_relaxed(&s->slot[next % SLOTS].value);
+    uint64_t from = hl_a64_load_relaxed(&s->slot[next % SLOTS].from);
     s->wrong += from >= MOST || value != (uint64_t)s->got[from % MOST]++;
 }
 
@@ -104,7 +104,7 @@ static void consume(struct story *s)
     uint64_t next = 0, all = (uint64_t)((s->producers - 1) * EACH + (s->dies < EACH ? s->dies + 1 : EACH));
     hl_mpsc_name(&s->q, 1);
     while (next < all && s->missed == 0) {
-        const hl_a64 *stamp = &s->cell[next % CELLS].stamp;
+        const hl_a64 *stamp = &s->slot[next % SLOTS].stamp;
         if (hl_mpsc_is_there(stamp, next)) {
             take(s, next++);
             hl_mpsc_publish(&s->q, next);

@@ -52,6 +52,8 @@ def bad_values(row):
     kind, words = row["kind"], row["choices"].split("|")
     if kind == "bool":
         return ["", "2", "ja", "1 ", "-1", "0x1", "truely"]
+    if kind == "switch":
+        return ["", "2", "ja", "1 ", "-1", "auto ", "automatic"]
     if kind == "int":
         return bad_ints(row)
     if kind == "size":
@@ -74,6 +76,8 @@ def good_values(row):
     kind, words = row["kind"], row["choices"].split("|")
     if kind == "bool":
         return ["1", "0", "yes", "no", "on", "off", "true", "FALSE"]
+    if kind == "switch":
+        return ["1", "0", "yes", "no", "on", "off", "true", "FALSE", "auto", "Auto"]
     if kind == "int":
         between = [str(n) for n in (row["least"] + 1, row["most"] // 2) if row["least"] <= n and (not row["choices"] or is_power(n))]
         return [str(row["least"]), str(row["most"])] + between

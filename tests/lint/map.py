@@ -12,7 +12,7 @@ Each module has a page docs/design/NAME.md of at most 1,200 words, and each page
 names each source file of its folder and the folders in it; `file.c` on it is one of those, other files are named with theirs. Any other `word`,
 on the page of history, too, must stand somewhere in the sources, so that a page cannot speak of a function or constant that is
 gone. Each file in C or Python that these pages and docs/PROOFS.md name stands somewhere in the tree, but for those that the
-history speaks of. The map has at most 1,900 words and the glossary 25 entries. Each of these refusals is proved on a planted fault.
+history speaks of. The map has at most 1,300 words and the glossary 25 entries. Each of these refusals is proved on a planted fault.
 """
 import os
 import re
@@ -33,8 +33,8 @@ PAGES = (PAGE, HISTORY, GLOSSARY, RECIPES)
 # Names in the recipes that stand for others.
 PLACEHOLDER = re.compile(r"NAME|PAGE\.md|(?:^|/)(?:hello|name)\.c$")
 WORDS, WORDS_OF_HISTORY = 1200, 4000
-# With its picture and table the map is some five printed pages, and our own words fit on one.
-WORDS_OF_MAP, OWN_WORDS = 1900, 25
+# With its picture and table the map is some three printed pages, and our own words fit on one.
+WORDS_OF_MAP, OWN_WORDS = 1300, 25
 # What has a page and is no module: its folder.
 PROGRAMS = {"mpiexec": "tools/mpiexec"}
 SOURCE = re.compile(r"\.(c|h|S|py|sh|txt|build|f90|pml|map|sym|tsv)$")

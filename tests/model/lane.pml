@@ -259,7 +259,7 @@ inline turn_ring(l)
     taken[l]--
 }
 
-/* C: hl_slot_advance (lib/lane/slot.c) */
+/* C: hl_lane_slot_advance (lib/lane/slot.c) */
 inline slot_advance(l)
 {
     part = 0;
@@ -270,7 +270,7 @@ inline slot_advance(l)
     pass(l, ANY, part)
 }
 
-/* C: hl_slot_close (lib/lane/slot.c) */
+/* C: hl_lane_slot_close (lib/lane/slot.c) */
 inline slot_close(l, s, closed)
 {
     assert((open[s] & closed) != 0);
@@ -366,7 +366,7 @@ inline chain_send(l, t)
 
 /* ---- steps of issuing ---- */
 
-/* C: hl_slot_commit (lib/lane/slot.c) -- slot and number, then both words are published */
+/* C: hl_lane_slot_commit (lib/lane/slot.c) -- slot and number, then both words are published */
 inline slot_commit(l, t, parts)
 {
     slot = S(l, taken[l]);
@@ -409,7 +409,7 @@ inline way_mark(l, t)
     fi
 }
 
-/* C: hl_slot_take (lib/lane/slot.c) -- a slot, or one poll, or another lane; open chains would keep a ring full */
+/* C: hl_lane_slot_take (lib/lane/slot.c) -- a slot, or one poll, or another lane; open chains would keep a ring full */
 inline take_slot_or_leave(l)
 {
     if

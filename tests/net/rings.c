@@ -1,4 +1,4 @@
-/* Records for a rank of the node whose receive thread does not run yet: as many as its ring has cells lie
+/* Records for a rank of the node whose receive thread does not run yet: as many as its ring has slots lie
  * there, one more waits at the sender's receive thread; all arrive, in order, and both sides count them.
  *
  * Run by mpiexec with two ranks. */
@@ -51,7 +51,7 @@ static int notice(const struct hl_rx_msg *msg)
 
 static bool all_are_taken(void *unused)
 {
-    return hl_a32_load_acquire(&taken) == HL_RX_CELLS + MORE; /* acquire: see notice. */
+    return hl_a32_load_acquire(&taken) == HL_RX_SLOTS + MORE; /* acquire: see notice. */
 }
 
 static bool one_waits(void *unused)
@@ -80,9 +80,9 @@ int main(void)
     CALL(hl_boot_fence());
     if (hl_job.rank == 0) {
         CALL(hl_rx_start());
-        send(0, HL_RX_CELLS);
-        check(counter("rx_queued") == 0, "nothing waits while there are cells");
-        send(HL_RX_CELLS, HL_RX_CELLS + MORE);
+        send(0, HL_RX_SLOTS);
+        check(counter("rx_queued") == 0, "nothing waits while there are slots");
+        send(HL_RX_SLOTS, HL_RX_SLOTS + MORE);
         hl_prog_wait(one_waits, NULL);
         check(counter("rx_queued") == 1, "the first waits, and the others behind it");
     }
@@ -93,7 +93,7 @@ int main(void)
     }
     CALL(hl_boot_fence());
     hl_rx_stop();
-    check(counter("rx_near") == (hl_job.rank == 1 ? HL_RX_CELLS + MORE : 0),
+    check(counter("rx_near") == (hl_job.rank == 1 ? HL_RX_SLOTS + MORE : 0),
           "rank 1 counts what it has taken");
     CALL(hl_boot_close(true));
     return 0;

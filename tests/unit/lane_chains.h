@@ -244,7 +244,7 @@ START_TEST(words_are_put_from_copies)
 {
     chain = 0;
     start(1);
-    enum { N = 2 * HL_SLOTS };
+    enum { N = 2 * HL_LANE_SLOTS };
     static uint64_t sink[N];
     uint64_t word = 0;
     hl_a32 error = {0};

@@ -110,7 +110,7 @@ START_TEST(goals_of_a_dead_rank_are_reached) HL_NO_TSA
     ck_assert(!hl_lane_goals_reached(goals));
     struct hl_lane *lane = hl_pool.head.lanes[0];
     ck_assert(hl_lease_try(&lane->lease));
-    hl_slot_fail_peer(lane, hl_way_find(lane, 2));
+    hl_lane_slot_fail_peer(lane, hl_way_find(lane, 2));
     hl_lane_leave(lane);
     reach(goals);
     ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);
@@ -134,7 +134,7 @@ START_TEST(the_end_of_a_dead_ranks_operations_wakes) HL_NO_TSA
     struct hl_lane *lane = hl_pool.head.lanes[0];
     ck_assert(hl_lease_try(&lane->lease));
     lane->wake = false;
-    hl_slot_fail_peer(lane, hl_way_find(lane, 2));
+    hl_lane_slot_fail_peer(lane, hl_way_find(lane, 2));
     ck_assert(lane->wake);
     hl_lane_leave(lane);
     model.hold = false;

@@ -57,7 +57,7 @@ START_TEST(a_reconnect_that_is_refused_is_not_tried_again_at_once) HL_NO_TSA
     struct hl_lane *lane = hl_pool.head.lanes[0];
     ck_assert(hl_lease_try(&lane->lease));
     struct hl_way *way = hl_way_find(lane, 1);
-    hl_slot_lost(lane, way);
+    hl_lane_slot_lost(lane, way);
     while (way->reads > 0) {
         ck_assert_int_eq(hl_lane_reconnect(lane, way), HL_LANE_STAY);
     }
@@ -90,7 +90,7 @@ START_TEST(a_message_does_not_outlive_its_connection)
     uint64_t unacked = 0;
     if (hl_lease_try(&lane->lease)) {
         unacked = way->unacked;
-        hl_slot_lost(lane, way);
+        hl_lane_slot_lost(lane, way);
         hl_lane_leave(lane);
     }
     ck_assert_uint_gt(unacked, 0);
@@ -110,7 +110,7 @@ static void lose_connection(int peer) HL_NO_TSA
 {
     struct hl_lane *lane = hl_pool.head.lanes[0];
     ck_assert(hl_lease_try(&lane->lease));
-    hl_slot_lost(lane, hl_way_find(lane, peer));
+    hl_lane_slot_lost(lane, hl_way_find(lane, peer));
     hl_lane_leave(lane);
 }
 
@@ -272,7 +272,7 @@ START_TEST(a_full_ring_goes_on_when_its_oldest_chain_has_lost_its_connection)
     ck_assert_int_eq(hl_lane_write(&x), 0);
     lose_connection(1);
     x = too_long_for_chains(2, &error);
-    for (unsigned i = 1; i < HL_SLOTS; i++) {
+    for (unsigned i = 1; i < HL_LANE_SLOTS; i++) {
         ck_assert_int_eq(hl_lane_write(&x), 0);
     }
     ck_assert_uint_eq(sink, 0);
@@ -349,7 +349,7 @@ START_TEST(nobody_is_given_up_for_a_full_ring) HL_NO_TSA
     hl_a32 error = {0};
     struct hl_xfer x = transfer(2, &sink, &mine, &error);
     model.hold = true;
-    for (unsigned i = 0; i < HL_SLOTS; i++) {
+    for (unsigned i = 0; i < HL_LANE_SLOTS; i++) {
         ck_assert_int_eq(hl_lane_write(&x), 0);
     }
     lose_connection(1);
@@ -415,11 +415,11 @@ START_TEST(no_slot_is_given_for_a_way_that_was_found_lost_meanwhile) HL_NO_TSA
     struct hl_lane *lane = hl_pool.head.lanes[0];
     ck_assert(hl_lease_try(&lane->lease));
     const struct hl_way *way = hl_way_find(lane, 1);
-    hl_a64_store_relaxed(&lane->issued, HL_SLOTS); /* as if all others had ended */
+    hl_a64_store_relaxed(&lane->issued, HL_LANE_SLOTS); /* as if all others had ended */
     while (!way->lost) {
-        ck_assert_ptr_null(hl_slot_take(lane));
+        ck_assert_ptr_null(hl_lane_slot_take(lane));
     }
-    ck_assert_ptr_nonnull(hl_slot_take(lane));
+    ck_assert_ptr_nonnull(hl_lane_slot_take(lane));
     model.error = model.lost = 0;
     hl_lane_leave(lane);
     hl_lane_flush(1, HL_REMOTE);
@@ -468,9 +468,9 @@ START_TEST(what_an_endpoint_that_stays_open_may_use_is_kept) HL_NO_TSA
     ck_assert(hl_lease_try(&lane->lease));
     struct hl_way *way = hl_way_find(lane, 2);
     (void)hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE);
-    const struct hl_slot *held = way->last;
+    const struct hl_lane_slot *held = way->last;
     const struct hl_chain *sent = held->chain;
-    hl_slot_fail_peer(lane, way);
+    hl_lane_slot_fail_peer(lane, way);
     hl_lane_leave(lane);
     const void *receives = lane->fab->receives;
     size_t bytes = lane->fab->receives_len;

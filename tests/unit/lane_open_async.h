@@ -127,7 +127,7 @@ START_TEST(a_ping_that_does_not_end_keeps_none_to_others_back) HL_NO_TSA
     model.hold = true;
     ck_assert_int_eq(hl_lane_ping(lane, two), 0);
     ck_assert_int_eq(hl_lane_ping(lane, two), -FI_EAGAIN);
-    hl_slot_fail_peer(lane, two);
+    hl_lane_slot_fail_peer(lane, two);
     ck_assert_int_eq(hl_lane_ping(lane, one), 0);
     model.hold = false;
     while (!one->heard || lane->pings != NULL) {

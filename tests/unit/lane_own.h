@@ -133,7 +133,7 @@ START_TEST(operations_of_a_dead_rank_end_on_owned_lanes) HL_NO_TSA
     hl_lane_fence(own, NULL);
     ck_assert(!hl_lease_try(&own->lease));
     ck_assert(hl_lease_try_any(&own->lease));
-    hl_slot_fail_peer(own, hl_way_find(own, 2));
+    hl_lane_slot_fail_peer(own, hl_way_find(own, 2));
     hl_lane_leave(own);
     hl_lane_flush_on(own, 2, HL_REMOTE);
     ck_assert_int_eq(hl_lane_error_take(&error), HL_ERR_PROC_ABORTED);

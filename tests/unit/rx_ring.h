@@ -83,14 +83,14 @@ START_TEST(a_full_ring_refuses)
 {
     memset(&ring, 0, sizeof ring);
     for (int lap = 0; lap < 3; lap++) {
-        for (uint32_t i = 0; i < HL_RX_CELLS; i++) {
+        for (uint32_t i = 0; i < HL_RX_SLOTS; i++) {
             ck_assert_int_eq(hl_rx_ring_put(&ring, &ring, 1, &i, sizeof i, NULL, 0), HL_RX_PUT_DONE);
         }
         uint32_t more = 0, out[HL_WIRE_NEAR_MAX / 4], len;
         int from;
         ck_assert_int_eq(hl_rx_ring_put(&ring, &ring, 1, &more, sizeof more, NULL, 0), HL_RX_PUT_FULL);
         ck_assert_int_eq(hl_rx_ring_sleep(&ring), HL_RX_SLEEP_NOT);
-        for (uint32_t i = 0; i < HL_RX_CELLS; i++) {
+        for (uint32_t i = 0; i < HL_RX_SLOTS; i++) {
             ck_assert(hl_rx_ring_take(&ring, &from, out, &len));
             ck_assert_uint_eq(out[0], i);
         }
@@ -108,8 +108,8 @@ static bool is_killed(int rank)
     return killed[rank];
 }
 
-/* Each is killed somewhere, often enough between its claim of a cell and the end of its filling it. */
-START_TEST(cells_of_killed_producers_are_passed_over)
+/* Each is killed somewhere, often enough between its claim of a slot and the end of its filling it. */
+START_TEST(slots_of_killed_producers_are_passed_over)
 {
     static int world[DYING + 1];
     size_t bytes = sizeof(struct hl_rx_ring) * (DYING + 1);
@@ -141,7 +141,7 @@ START_TEST(cells_of_killed_producers_are_passed_over)
             skipped += skips;
         }
         uint64_t claimed; /* one that it had claimed, for certain */
-        ck_assert(hl_mpsc_claim(&r->q, r[id].places, HL_RX_CELLS, &claimed));
+        ck_assert(hl_mpsc_claim(&r->q, r[id].places, HL_RX_SLOTS, &claimed));
         ck_assert_int_ne(hl_rx_ring_put(r, &r[DYING], DYING, &id, sizeof id, NULL, 0), HL_RX_PUT_FULL);
         ck_assert(!hl_rx_ring_take(r, &from, out, &len) && hl_rx_ring_skip(r, &node));
         ck_assert(!hl_rx_ring_skip(r, &node));
@@ -166,7 +166,7 @@ static void *put_a_lap(void *arg)
         while (hl_a32_load_relaxed(&putter) != lap) {
             sched_yield();
         }
-        for (uint32_t i = 0; i < HL_RX_CELLS + 1; i++) {
+        for (uint32_t i = 0; i < HL_RX_SLOTS + 1; i++) {
             while (hl_rx_ring_put(shared, shared, (int)me, &i, sizeof i, NULL, 0) == HL_RX_PUT_FULL) {
                 sched_yield();
             }
@@ -176,9 +176,9 @@ static void *put_a_lap(void *arg)
     return NULL;
 }
 
-/* The last cell that one thread fills is the last one that the other fills in its lap: what orders them is
+/* The last slot that one thread fills is the last one that the other fills in its lap: what orders them is
  * the consumer, of which ThreadSanitizer sees nothing (hl_handover_give). */
-START_TEST(a_cell_goes_to_another_thread_by_way_of_another_process)
+START_TEST(a_slot_goes_to_another_thread_by_way_of_another_process)
 {
     shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ck_assert_ptr_ne(shared, MAP_FAILED);
@@ -186,12 +186,12 @@ START_TEST(a_cell_goes_to_another_thread_by_way_of_another_process)
     if (child == 0) {
         uint32_t out[HL_WIRE_NEAR_MAX / 4], len;
         int from;
-        for (uint32_t got = 0; got < LAPS * (HL_RX_CELLS + 1);) {
+        for (uint32_t got = 0; got < LAPS * (HL_RX_SLOTS + 1);) {
             bool there = hl_rx_ring_take(shared, &from, out, &len);
             got += there;
             if (!there) {
                 sched_yield();
-            } else if (out[0] != (got - 1) % (HL_RX_CELLS + 1)) {
+            } else if (out[0] != (got - 1) % (HL_RX_SLOTS + 1)) {
                 _exit(1);
             }
         }
@@ -217,7 +217,7 @@ START_TEST(a_lying_length_is_cut)
     uint32_t word = 7, out[HL_WIRE_NEAR_MAX / 4], len;
     int from;
     ck_assert_int_eq(hl_rx_ring_put(&ring, &ring, 1, &word, sizeof word, NULL, 0), HL_RX_PUT_DONE);
-    ring.cells[0].len = 1u << 30;
+    ring.slots[0].len = 1u << 30;
     ck_assert(hl_rx_ring_take(&ring, &from, out, &len));
     ck_assert_uint_eq(len, HL_WIRE_NEAR_MAX);
 }

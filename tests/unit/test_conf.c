@@ -119,6 +119,29 @@ START_TEST(zero_switches_off)
 }
 END_TEST
 
+START_TEST(a_switch_is_off_on_or_auto)
+{
+    static const char *const good[] = {"0", "no", "off", "False", "1", "true", "yes", "ON", "auto", "Auto"};
+    static const char *const bad[] = {"", "-1", "auto ", "automatic", "no|yes", "2"};
+    const struct hl_var *small = row("HOTLANE_SMALL");
+    enum hl_conf_switch value, automatic = HL_CONF_AUTO;
+    int none = HL_CONF_AUTO + 1;
+    for (unsigned i = 0; i < sizeof good / sizeof good[0]; i++) {
+        ck_assert_msg(hl_conf_parse(small, good[i], &value) == 0, "%s", good[i]);
+        ck_assert_uint_eq(value, i / 4); /* four words for no, four for yes */
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        ck_assert_msg(hl_conf_parse(small, bad[i], &value) == HL_ERR_ARG, "%s", bad[i]);
+    }
+    ck_assert_str_eq(hl_err_text(HL_ERR_ARG),
+                     "HOTLANE_SMALL=2: expected 1, 0, yes, no, on, off, true, false or auto");
+    ck_assert_int_eq(hl_conf_put(small, &none), HL_ERR_ARG);
+    ck_assert_int_eq(hl_conf_put(small, &automatic), 0);
+    ck_assert_str_eq(small->value, "auto");
+    ck_assert_uint_eq(hl_conf.small, HL_CONF_AUTO);
+}
+END_TEST
+
 START_TEST(node_lists)
 {
     uint64_t set;
@@ -528,6 +551,7 @@ static Suite *conf_suite(void)
     tcase_add_test(c, a_refusal_names_variable_value_and_choices);
     tcase_add_test(c, whole_numbers_are_digits_and_powers_are_powers);
     tcase_add_test(c, zero_switches_off);
+    tcase_add_test(c, a_switch_is_off_on_or_auto);
     tcase_add_test(c, node_lists);
     tcase_add_test(c, page_sizes_are_words_or_bytes);
     tcase_add_test(c, a_program_gives_values_by_the_same_rules);

@@ -391,7 +391,7 @@ START_TEST(operations_to_a_dead_rank_end_and_their_places_come_back) HL_NO_TSA
     }
     ck_assert(hl_lease_try(&lane->lease));
     struct hl_way *way = hl_way_find(lane, 2);
-    hl_slot_fail_peer(lane, way);
+    hl_lane_slot_fail_peer(lane, way);
     hl_lane_leave(lane);
     hl_lane_flush(2, HL_REMOTE);
     hl_lane_flush(-1, HL_REMOTE);

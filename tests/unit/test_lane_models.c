@@ -252,7 +252,7 @@ START_TEST(lanes_that_nobody_needed_give_nothing_back)
     void *living = hl_mem_buffer_take(4096);
     ck_assert_ptr_nonnull(living);
     ck_assert_int_eq(hl_pool_open(&pool, 1, RANKS), 0);
-    pool.head.lanes[0]->slots[0] = (struct hl_slot){.chain = living};
+    pool.head.lanes[0]->slots[0] = (struct hl_lane_slot){.chain = living};
     hl_pool_close(&pool);
     void *next = hl_mem_buffer_take(4096);
     ck_assert_ptr_ne(next, living);

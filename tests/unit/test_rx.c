@@ -435,9 +435,9 @@ static Suite *make_suite(void)
     tcase_add_test(t, random_damage_is_survived);
     tcase_add_test(t, entries_arrive_once_and_in_order);
     tcase_add_test(t, a_full_ring_refuses);
-    tcase_add_test(t, cells_of_killed_producers_are_passed_over);
+    tcase_add_test(t, slots_of_killed_producers_are_passed_over);
     tcase_add_test(t, a_lying_length_is_cut);
-    tcase_add_test(t, a_cell_goes_to_another_thread_by_way_of_another_process);
+    tcase_add_test(t, a_slot_goes_to_another_thread_by_way_of_another_process);
     tcase_add_test(t, senders_are_kept_apart);
     add_streams(t);
     add_window(t);

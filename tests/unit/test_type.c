@@ -580,6 +580,7 @@ static Suite *type_suite(void)
     tcase_add_test(tc, layouts_are_copied_into_each_other);
     tcase_add_test(tc, layouts_are_as_simple_as_they_can_be);
     tcase_add_test(tc, empty_parts_have_no_place);
+    tcase_add_test(tc, an_array_lies_in_its_reach);
     tcase_add_test(tc, wrong_arguments_are_refused);
     tcase_add_test(tc, threads_commit_one_type_at_once);
     tcase_add_test(tc, the_call_that_made_a_type_is_kept);

@@ -1,4 +1,4 @@
-/* Layouts of many blocks, regular or not, copied into each other: included by test_type.c. */
+/* Layouts of many blocks, regular or not, copied into each other, and the reach of arrays: included by test_type.c. */
 
 enum shape { VECTOR, SUBARRAY, INDEXED, UNEVEN, STRETCHES, SHAPES };
 #define SHAPE_ROWS 300
@@ -120,5 +120,27 @@ START_TEST(layouts_of_many_blocks_do_what_the_flat_model_does)
     }
     hl_type_free(a.t);
     hl_type_free(b.t);
+}
+END_TEST
+
+/* Extents forward, backward and none; data that begin at any byte. */
+START_TEST(an_array_lies_in_its_reach)
+{
+    static const struct {
+        int64_t at, extent, count, low, bytes;
+    } rows[] = {{0, 4, 1, 0, 4},     {0, 4, 10, 0, 40},   {100, 4, 2, 64, 44}, {-1, 4, 2, -64, 71},
+                {0, -8, 3, -64, 68}, {-64, 0, 9, -64, 4}, {63, 1, 1, 0, 67},   {64, -64, 2, 0, 68}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct hl_type *moved, *t;
+        int64_t low, one = 1;
+        ck_assert_int_eq(
+            hl_type_make_struct(1, &one, &rows[i].at, (struct hl_type *const[]){hl_type_of(MPI_INT)}, &moved),
+            0);
+        ck_assert_int_eq(hl_type_make_resized(moved, rows[i].at, rows[i].extent, &t), 0);
+        ck_assert_int_eq(hl_type_reach(t, rows[i].count, &low), rows[i].bytes);
+        ck_assert_int_eq(low, rows[i].low);
+        hl_type_unref(t);
+        hl_type_unref(moved);
+    }
 }
 END_TEST

@@ -169,10 +169,10 @@ void info_memory_json(const struct facts *f)
 static void variables(const struct facts *f)
 {
     static const char *const kinds[] = {
-        [HL_CONF_BOOL] = "bool",   [HL_CONF_INT] = "int",   [HL_CONF_SIZE] = "size",
-        [HL_CONF_PAGE] = "page",   [HL_CONF_TEXT] = "text", [HL_CONF_CHOICE] = "choice",
-        [HL_CONF_NODES] = "nodes", [HL_CONF_FLAG] = "flag", [HL_CONF_HEAP] = "heap",
-        [HL_CONF_PARTS] = "parts",
+        [HL_CONF_BOOL] = "bool",   [HL_CONF_INT] = "int",       [HL_CONF_SIZE] = "size",
+        [HL_CONF_PAGE] = "page",   [HL_CONF_TEXT] = "text",     [HL_CONF_CHOICE] = "choice",
+        [HL_CONF_NODES] = "nodes", [HL_CONF_FLAG] = "flag",     [HL_CONF_HEAP] = "heap",
+        [HL_CONF_PARTS] = "parts", [HL_CONF_SWITCH] = "switch",
     };
     printf("  \"variables\": [");
     for (size_t i = 0; i < f->var_count; i++) {

@@ -37,6 +37,9 @@ void info_values(const struct hl_var *v, char *out, size_t cap)
     case HL_CONF_BOOL:
         snprintf(out, cap, "1, 0, yes, no, on, off, true, false");
         break;
+    case HL_CONF_SWITCH:
+        snprintf(out, cap, "1, 0, yes, no, on, off, true, false, auto");
+        break;
     case HL_CONF_FLAG:
         snprintf(out, cap, "any text; 0, no, off, false and nothing switch off");
         break;

@@ -82,27 +82,27 @@ HL_INLINE bool hl_way_is_fenced(const struct hl_way *way)
 /* ---- slot.c ---- */
 /* A free slot, or NULL. Polls once when the ring is full: NULL also when that has found ways lost or dead, so
  * that the caller's way is as it was if there is a slot. */
-struct hl_slot *hl_slot_take(struct hl_lane *lane) HL_REQUIRES(lane->lease);
+struct hl_lane_slot *hl_lane_slot_take(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 /* Gives the slot its place in the ring and among the way's operations: from now on flushes wait for it.
  * `local`: local flushes, too. */
-void hl_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_slot *slot, bool local)
+void hl_lane_slot_commit(struct hl_lane *lane, struct hl_way *way, struct hl_lane_slot *slot, bool local)
     HL_REQUIRES(lane->lease);
 /* Local flushes wait for this slot, too, whose chain got a record that wants an answer. It need not be the
  * way's newest. */
-void hl_slot_make_local(struct hl_way *way, const struct hl_slot *slot);
-/* Closes a part of the slot (enum hl_slot_part) with an error or 0; with its last part the slot ends. */
-void hl_slot_close(struct hl_lane *lane, struct hl_slot *slot, unsigned part, int err)
+void hl_lane_slot_make_local(struct hl_way *way, const struct hl_lane_slot *slot);
+/* Closes a part of the slot (enum hl_lane_slot_part) with an error or 0; with its last part the slot ends. */
+void hl_lane_slot_close(struct hl_lane *lane, struct hl_lane_slot *slot, unsigned part, int err)
     HL_REQUIRES(lane->lease);
 /* Reports the end of a slot, with the error in it, whose context the provider still holds. */
-void hl_slot_quarantine(struct hl_lane *lane, struct hl_slot *slot) HL_REQUIRES(lane->lease);
+void hl_lane_slot_quarantine(struct hl_lane *lane, struct hl_lane_slot *slot) HL_REQUIRES(lane->lease);
 /* Marks the peer dead and ends everything open to it. */
-void hl_slot_fail_peer(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
+void hl_lane_slot_fail_peer(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* The connection is lost: all messages without acknowledgement fail, since that of a later message would
  * close them as done. Those that the provider holds end when it gives them back. The way must be reconnected
  * before its next post (hl_lane_reconnect). */
-void hl_slot_lost(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
+void hl_lane_slot_lost(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* Lets `tail` pass over slots that have ended. The caller that ends a slot sets lane->wake. */
-void hl_slot_advance(struct hl_lane *lane) HL_REQUIRES(lane->lease);
+void hl_lane_slot_advance(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 
 /* ---- reconnect.c ---- */
 /* Posts a read of the peer's heartbeat, to see whether it still answers. Returns what hl_lane_post_direct
@@ -123,7 +123,7 @@ void hl_acks_in(struct hl_lane *lane, struct hl_fab_receive *buf, size_t len) HL
 /* ---- chain.c ---- */
 struct hl_issue;
 /* True: the operation travels as a record of a chain. */
-bool hl_chain_takes(const struct hl_issue *op);
+bool hl_issue_is_chained(const struct hl_issue *op);
 /* Bytes of payload (or of an answer) that the largest put, get or atomic record takes. */
 size_t hl_chain_room(void);
 /* Copies the operation into the way's open chain, which it opens if need be: 0, a status, or an error. */
@@ -193,7 +193,7 @@ int hl_lane_post_direct(struct hl_lane *lane, struct hl_way *way, const struct h
     HL_REQUIRES(lane->lease);
 
 /* Posts a put or get with this slot: 0; or the provider's error, and nothing was posted. */
-int hl_lane_post_rma(struct hl_lane *lane, const struct hl_way *way, struct hl_slot *slot,
+int hl_lane_post_rma(struct hl_lane *lane, const struct hl_way *way, struct hl_lane_slot *slot,
                      const struct hl_xfer *x, bool reads) HL_REQUIRES(lane->lease);
 /* A post of any kind on this way was refused by the provider with `rc`. If a later try may succeed, it reads
  * the queue and returns a status, or an error when the refusals have lasted too long. Else it returns the

@@ -13,7 +13,7 @@ struct hl_fab_ep;
 
 _Static_assert(HL_LANES_MAX == 64, "a bit of a word for each, and sets of them are turned (flush.c)");
 _Static_assert(HL_LANES_MAX <= HL_WIRE_LANES && HL_LANES_MAX <= HL_STAT_LANES, "all are named and counted");
-#define HL_SLOTS 256u              /* operations in flight on a lane; a power of two */
+#define HL_LANE_SLOTS 256u         /* operations in flight on a lane; a power of two */
 #define HL_CHAIN_ERRORS 16         /* error words that the records of one chain may have, in turns */
 #define HL_PIECE ((size_t)1 << 20) /* most bytes of one post: the lease is free in between */
 #define HL_ACK_BUFS 32             /* messages in flight on a lane = receives posted for their answers */
@@ -26,7 +26,7 @@ _Static_assert(HL_LANES_MAX <= HL_WIRE_LANES && HL_LANES_MAX <= HL_STAT_LANES, "
 
 /* What a slot still waits for: the provider's completion; the target's acknowledgement; to be sent. With
  * CHAIN, POST is that of a read that tries a lost way (reconnect.c). */
-enum hl_slot_part { HL_PART_POST = 1, HL_PART_ACK = 2, HL_PART_CHAIN = 4 };
+enum hl_lane_slot_part { HL_PART_POST = 1, HL_PART_ACK = 2, HL_PART_CHAIN = 4 };
 
 /* One operation in flight, or one chain of them. It changes under the lane's lease.
  *
@@ -37,21 +37,21 @@ enum hl_slot_part { HL_PART_POST = 1, HL_PART_ACK = 2, HL_PART_CHAIN = 4 };
  *
  * A quarantined slot has been reported as ended, but the provider may still use its buffers, so it stays
  * taken. */
-struct hl_slot {
+struct hl_lane_slot {
     struct fi_context2 context; /* owned by the provider while HL_PART_POST is open; must come first */
     struct hl_way *way;
-    struct hl_slot *next; /* the slot issued next on the same way */
+    struct hl_lane_slot *next; /* the slot issued next on the same way */
     hl_a32 *error;
     struct hl_req *req;
     uint64_t number;  /* number among the lane's operations; gives the place in the ring */
     uint64_t way_seq; /* number among the way's operations */
     int err;          /* 0 or HL_ERR_* */
-    uint8_t open;     /* enum hl_slot_part */
+    uint8_t open;     /* enum hl_lane_slot_part */
     bool quarantined;
     struct hl_chain *chain; /* the chain that it stands for; NULL: one operation, whose are error and req */
 };
 
-_Static_assert(sizeof(struct hl_slot) == 128, "its place in the array is found by a shift");
+_Static_assert(sizeof(struct hl_lane_slot) == 128, "its place in the array is found by a shift");
 
 /* Records from number `first` on, up to the `first` of the next such entry, report errors to `word`. */
 struct hl_chain_error {
@@ -71,7 +71,7 @@ struct hl_chain {
     uint32_t counted; /* records that the statistics have counted as leases */
     uint32_t error_count, next_ask;
     struct hl_way *way;
-    struct hl_slot *slot;
+    struct hl_lane_slot *slot;
     struct hl_chain *next;    /* next buffer in the list lane->unused */
     struct hl_chain *earlier; /* the chain opened before it, in the list lane->open */
     uint64_t message;         /* number of the message on the way; valid once it was sent as a message */
@@ -119,18 +119,18 @@ struct hl_way {
     bool dead;    /* the launcher said so: posts fail at once */
     /* not 0: operations after this number go behind it in the stream, or wait until it is done */
     uint64_t fenced;
-    bool lost;             /* nothing is posted before the connection is reconnected (reconnect.c) */
-    uint32_t reads;        /* reads of the queue left until the way may be tried */
-    struct hl_slot *probe; /* the slot of the read that tries the lost way, NULL: none */
-    uint64_t probe_seq;    /* way_seq of `probe` */
+    bool lost;                  /* nothing is posted before the connection is reconnected (reconnect.c) */
+    uint32_t reads;             /* reads of the queue left until the way may be tried */
+    struct hl_lane_slot *probe; /* the slot of the read that tries the lost way, NULL: none */
+    uint64_t probe_seq;         /* way_seq of `probe` */
     struct hl_stall_timer reconnect; /* how long reconnecting has lasted */
     uint64_t greeted_from;         /* number of messages that were sent before the connection was lost last */
     uint32_t unacked;              /* messages without acknowledgement */
     fi_addr_t addr;                /* the peer's receive endpoint */
     struct hl_chain *chain;        /* the open one, or NULL */
-    struct hl_slot *first;         /* oldest slot that has not ended */
-    struct hl_slot *local;         /* oldest slot that local_done has not passed, NULL: none */
-    struct hl_slot *last;          /* newest slot, valid when first is not NULL */
+    struct hl_lane_slot *first;    /* oldest slot that has not ended */
+    struct hl_lane_slot *local;    /* oldest slot that local_done has not passed, NULL: none */
+    struct hl_lane_slot *last;     /* newest slot, valid when first is not NULL */
     uint64_t messages;             /* number of messages sent on this way */
     uint64_t touched;              /* the lane's count of leases at the last issue on this way */
     struct hl_stall_timer refused; /* how long the provider has refused every post */
@@ -199,8 +199,8 @@ struct hl_lane {
     /* On a cache line that only a new way changes, since flushes of all threads read it. */
     HL_ALIGNED_LINE hl_aptr
         ways; /* struct hl_way_table. atomic: release by the leaseholder, acquire by flushing threads */
-    HL_ALIGNED_LINE struct hl_slot slots[HL_SLOTS];
-    uint64_t copied[HL_SLOTS]; /* the data of slot i, when its operation writes a word that was copied */
+    HL_ALIGNED_LINE struct hl_lane_slot slots[HL_LANE_SLOTS];
+    uint64_t copied[HL_LANE_SLOTS]; /* the data of slot i, when its operation writes a word that was copied */
 };
 
 _Static_assert(offsetof(struct hl_lane, lease) == 0 && offsetof(struct hl_lane, last) == HL_LANE_LAST_AT,

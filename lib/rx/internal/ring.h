@@ -1,4 +1,4 @@
-/* The ring of records from node peers to a receive thread (mpsc.h): 64 cells in shared memory. */
+/* The ring of records from node peers to a receive thread (mpsc.h): 64 slots in shared memory. */
 #ifndef HL_RX_RING_H
 #define HL_RX_RING_H
 
@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HL_RX_CELLS 64u
+#define HL_RX_SLOTS 64u
 
-struct hl_rx_cell {
-    hl_a64 stamp;  /* atomic: ticket + 1 when the cell holds that ticket's record */
+struct hl_rx_slot {
+    hl_a64 stamp;  /* atomic: ticket + 1 when the slot holds that ticket's record */
     uint32_t from; /* world rank of the producer; guarded by the stamp, as the fields below */
     uint32_t len;
     uint8_t bytes[HL_WIRE_NEAR_MAX];
@@ -22,7 +22,7 @@ struct hl_rx_cell {
 struct hl_rx_ring {
     struct hl_mpsc q;
     HL_ALIGNED_LINE uint64_t next; /* the consumer's: next ticket to read */
-    HL_ALIGNED_LINE struct hl_rx_cell cells[HL_RX_CELLS];
+    HL_ALIGNED_LINE struct hl_rx_slot slots[HL_RX_SLOTS];
     struct hl_mpsc_place places[HL_MPSC_PLACES];
 };
 
@@ -38,10 +38,10 @@ enum hl_rx_put hl_rx_ring_put(struct hl_rx_ring *r, struct hl_rx_ring *mine, int
                               uint32_t head_len, const void *tail, uint32_t tail_len);
 
 /* Copies the next entry to out (room for HL_WIRE_NEAR_MAX bytes; it never writes more, whatever is in the
- * cell) and frees its cell. Returns false when the ring is empty. The consumer only. */
+ * slot) and frees its slot. Returns false when the ring is empty. The consumer only. */
 bool hl_rx_ring_take(struct hl_rx_ring *r, int *from, void *out, uint32_t *len);
 
-/* Passes over the next cell if a dead rank has claimed it and not filled it; false: it has not. The consumer
+/* Passes over the next slot if a dead rank has claimed it and not filled it; false: it has not. The consumer
  * only. */
 bool hl_rx_ring_skip(struct hl_rx_ring *r, const struct hl_mpsc_node *node);
 
