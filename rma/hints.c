@@ -330,11 +330,11 @@ int hl_hints_init(struct hl_win *w, const struct hl_info *user)
     return rc;
 }
 
-/* Takes back assertion `key` about all ranks if it does not hold. */
-static void correct_assertion(struct hl_win *w, const char *key, bool holds)
+/* Takes back assertion `key` about all ranks if it does not hold; `why` says so. */
+static void correct_assertion(struct hl_win *w, const char *key, bool holds, const char *why)
 {
     if (!holds && is_value(w->info, key, "true")) {
-        refuse_key(w, key, "true", "the ranks gave different ones");
+        refuse_key(w, key, "true", why);
         hl_info_set(w->info, key, "false");
     }
 }
@@ -346,8 +346,8 @@ void hl_hints_verify(struct hl_win *w)
         size = size && hl_win_extent(w, i)->size == hl_win_extent(w, 0)->size;
         unit = unit && hl_win_extent(w, i)->unit == hl_win_extent(w, 0)->unit;
     }
-    correct_assertion(w, "same_size", size);
-    correct_assertion(w, "same_disp_unit", unit);
+    correct_assertion(w, "same_size", size, "the ranks gave different sizes");
+    correct_assertion(w, "same_disp_unit", unit, "the ranks gave different displacement units");
 }
 
 /* Is this the first process of the node to find the hint broken? Only that one prints: most programs break it

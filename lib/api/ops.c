@@ -65,7 +65,7 @@ int PMPI_Op_commutative(MPI_Op op, int *commute)
     if (user != NULL) {
         *commute = user->commutes;
     } else if (hl_op_kind_of(op) != HL_OP_KINDS) {
-        *commute = op != MPI_REPLACE;
+        *commute = op != MPI_REPLACE && op != MPI_NO_OP;
     } else {
         err = hl_err_say_none(HL_ERR_OP, "operation", op);
     }
@@ -80,6 +80,9 @@ static int reduce_local(const char *func, const void *in, void *inout, int64_t c
     int err = hl_api_enter(hl_api_get_data(in, count, datatype, &t));
 
     err = err == 0 ? hl_api_check_buffer(inout, count, t) : err;
+    if (err == 0 && in == inout && in != MPI_BOTTOM && count > 0 && t->size > 0) {
+        err = hl_err_say(HL_ERR_BUFFER, "both operands are the one at %p", inout);
+    }
     err = err == 0 ? hl_reducer_init(&r, op, t) : err;
     if (err == 0) {
         void *right = (void *)(uintptr_t)in;

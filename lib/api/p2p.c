@@ -451,7 +451,8 @@ int PMPI_Cancel(MPI_Request *request)
     } else if (r->what == HL_REQ_GENERAL) {
         err = hl_req_general_cancel(r);
     } else if (r->what == HL_REQ_SEND || r->what == HL_REQ_RECV) {
-        err = hl_req_is_active(r) ? hl_match_cancel(&hl_match_self, r) : 0;
+        err = hl_req_is_active(r) ? hl_match_cancel(&hl_match_self, r)
+                                  : hl_err_say(HL_ERR_REQUEST, "the request is not active");
     } else if (r->what != HL_REQ_RMA && r->what != HL_REQ_WIN) { /* one-sided operations: no effect */
         err = hl_err_say(HL_ERR_REQUEST, "only sends, receives and generalized requests can be cancelled");
     }

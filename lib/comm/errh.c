@@ -127,8 +127,9 @@ void hl_errh_copy(struct hl_errh **to, struct hl_errh *const *from)
     *to = hl_errh_get(from);
 }
 
-/* Runs the handler with an MPI code. `words`: the text for handlers that end the job. */
-static void run_handler(const struct hl_errh_site *site, const char *func, int code, const char *words)
+/* Runs the handler with an MPI code, and returns the code, which a handler of the user may have changed.
+ * `words`: the text for handlers that end the job. */
+static int run_handler(const struct hl_errh_site *site, const char *func, int code, const char *words)
 {
     struct hl_errh *e = hl_errh_get(site->slot);
 
@@ -144,6 +145,7 @@ static void run_handler(const struct hl_errh_site *site, const char *func, int c
         hl_job_abort(hl_errh_class(code));
     }
     hl_errh_unref(e);
+    return code;
 }
 
 int hl_errh_raise(const struct hl_errh_site *site, const char *func, int err)
@@ -160,8 +162,7 @@ int hl_errh_raise(const struct hl_errh_site *site, const char *func, int err)
     hl_err_say(-code, "%s by rank %d%s%s: %s", func, hl_job.rank, site->what != NULL ? " on " : "",
                site->what != NULL ? site->what : "", words);
     hl_err_reported();
-    run_handler(site, func, code, words);
-    return code;
+    return run_handler(site, func, code, words);
 }
 
 void hl_errh_call(const struct hl_errh_site *site, const char *func, int code)

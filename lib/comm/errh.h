@@ -78,7 +78,8 @@ struct hl_errh_site {
 };
 
 /* Reports the error `err` (a negative HL_ERR_*, with the text that hl_err_say left) of the call `func`, and
- * runs the handler. Returns the MPI error code for the caller of `func`, unless the handler ends the job.
+ * runs the handler. Returns the MPI error code for the caller of `func`, which a user's handler may have
+ * changed (MPI 4.1, 9.3), unless the handler ends the job.
  * `err` 0: returns MPI_SUCCESS and does nothing. The caller holds no lock and no lease. */
 int hl_errh_raise(const struct hl_errh_site *site, const char *func, int err) HL_COLD;
 

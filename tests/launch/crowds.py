@@ -13,7 +13,7 @@ from harness import PRELOAD, PYTHON, RANK, TALK, Job, Skip, check_talk, groups, 
 def who_does_not_go_when_killed_is_named():
     job, pid = killed_but_traced(30)
     same((job.code, len(job.err.splitlines())), (143, 2))
-    holds(job.err, "mpiexec: rank ", f" (pid {pid}) cannot be killed and is left behind")
+    holds(job.err, "mpiexec: rank ", f" (pid {pid}) has not ended 5 s after SIGKILL and is left behind")
     assert 5 <= job.seconds < 20, job.seconds
     job.must_leave_nothing()
 

@@ -69,6 +69,50 @@ static void wrong_blocks(void)
     free(counts);
 }
 
+/* What is read is what is written: MPI 4.1, 2.3 forbids it. */
+static void aliased(void)
+{
+    enum { N = 3 };
+    int *b = calloc(2 * (size_t)size * N, sizeof *b), *counts = calloc((size_t)size, sizeof *counts);
+    int *displs = calloc((size_t)size, sizeof *displs), *apart = calloc((size_t)size, sizeof *apart);
+    int *own = b + N * me, wanted = MPI_ERR_BUFFER;
+    MPI_Comm comm = MPI_COMM_WORLD;
+    MPI_Request r = MPI_REQUEST_NULL;
+
+    for (int i = 0; i < size; i++) {
+        counts[i] = N;
+        displs[i] = N * i;
+        apart[i] = N * (size + i);
+    }
+    CHECK_EQ(MPI_Allreduce(b, b, N, MPI_INT, MPI_SUM, comm), wanted);
+    CHECK_EQ(MPI_Iallreduce(b, b, N, MPI_INT, MPI_SUM, comm, &r), wanted);
+    CHECK_EQ(MPI_Scan(b, b, N, MPI_INT, MPI_SUM, comm), wanted);
+    CHECK_EQ(MPI_Reduce_scatter(b, b, counts, MPI_INT, MPI_SUM, comm), wanted);
+    CHECK_EQ(MPI_Reduce_scatter_block(b, b, N, MPI_INT, MPI_SUM, comm), wanted);
+    CHECK_EQ(MPI_Alltoall(b, N, MPI_INT, b, N, MPI_INT, comm), wanted);
+    CHECK_EQ(MPI_Alltoall_init(b, N, MPI_INT, b, N, MPI_INT, comm, MPI_INFO_NULL, &r), wanted);
+    CHECK_EQ(MPI_Alltoallv(b, counts, displs, MPI_INT, b, counts, displs, MPI_INT, comm), wanted);
+    CHECK_EQ(MPI_Allgather(own, N, MPI_INT, b, N, MPI_INT, comm), wanted);
+    CHECK_EQ(MPI_Allgather(b, N, MPI_INT, b, N, MPI_INT, comm), wanted);
+    CHECK_EQ(MPI_Allgatherv(own, N, MPI_INT, b, counts, displs, MPI_INT, comm), wanted);
+    CHECK_EQ(MPI_Gather(b, N, MPI_INT, b, N, MPI_INT, 0, MPI_COMM_SELF), wanted);
+    CHECK_EQ(MPI_Scatterv(b, counts, displs, MPI_INT, b, N, MPI_INT, 0, MPI_COMM_SELF), wanted);
+    CHECK_EQ(MPI_Reduce_local(b, b, N, MPI_INT, MPI_SUM), wanted);
+    CHECK(r == MPI_REQUEST_NULL);
+    /* These are right: no data, parts of one array that do not meet, and a result that only the root has. */
+    CHECK_EQ(MPI_Allreduce(b, b, 0, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
+    CHECK_EQ(MPI_Alltoallv(b, counts, displs, MPI_INT, b, counts, apart, MPI_INT, comm), MPI_SUCCESS);
+    if (me == 0) {
+        CHECK_EQ(MPI_Reduce(MPI_IN_PLACE, b, N, MPI_INT, MPI_SUM, 0, comm), MPI_SUCCESS);
+    } else {
+        CHECK_EQ(MPI_Reduce(b, b, N, MPI_INT, MPI_SUM, 0, comm), MPI_SUCCESS);
+    }
+    free(apart);
+    free(displs);
+    free(counts);
+    free(b);
+}
+
 /* MPI_BOTTOM is NULL, and right where the displacements are addresses. */
 static void absolute_blocks(void)
 {
@@ -106,6 +150,9 @@ static void wrong_starts(void)
 
     CHECK_EQ(MPI_Start(NULL), MPI_ERR_ARG);
     CHECK_EQ(MPI_Start(&other), MPI_ERR_REQUEST);
+    MPI_Recv_init(&result, 1, MPI_INT, 0, 9, MPI_COMM_SELF, &again);
+    CHECK_EQ(MPI_Cancel(&again), MPI_ERR_REQUEST); /* nothing is under way */
+    MPI_Request_free(&again);
     MPI_Irecv(&result, 1, MPI_INT, 0, 9, MPI_COMM_SELF, &other);
     CHECK_EQ(MPI_Start(&other), MPI_ERR_REQUEST);
     MPI_Allreduce_init(&value, &result, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &again);
@@ -235,6 +282,7 @@ int main(void)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     wrong_arguments();
     wrong_blocks();
+    aliased();
     absolute_blocks();
     wrong_starts();
     wrong_afterwards();

@@ -466,7 +466,8 @@ void hl_mx_cleanup(void)
     hl_mx_out_finish();
     for (int i = 0; i < hl_mx.size; i++) {
         if (hl_mx.rank[i].pid && waitpid(hl_mx.rank[i].pid, NULL, hl_mx.rank[i].exited ? 0 : WNOHANG) == 0) {
-            hl_mx_say("rank %d (pid %d) cannot be killed and is left behind", i, (int)hl_mx.rank[i].pid);
+            hl_mx_say("rank %d (pid %d) has not ended %d s after SIGKILL and is left behind", i,
+                      (int)hl_mx.rank[i].pid, HL_MX_GRACE_KILL / 1000);
             left = true;
         }
     }
