@@ -1,4 +1,5 @@
-/* Info objects. */
+/* Info objects. The rows of one are a list in the order in which the keys were set, and each hangs in a
+ * bucket by the hash of its key. */
 #include "info.h"
 
 #include <ctype.h>
@@ -13,7 +14,22 @@
 #include "util.h"
 
 struct hl_info_row {
-    char *key, *value;
+    struct hl_info_row *next, *prev; /* in the order in which the keys were set */
+    struct hl_info_row *same;        /* the next one of its bucket */
+    uint64_t hash;
+    uint64_t born; /* grows along the list */
+    char *value;
+    char key[];
+};
+
+struct hl_info_table {
+    int n;
+    struct hl_info_row *first, *last;
+    struct hl_info_row *at; /* the row that find_nth_row found last, and its number; NULL: none */
+    int at_n;
+    struct hl_info_row **buckets;
+    size_t room; /* number of buckets, a power of two */
+    uint64_t looked;
 };
 
 static struct hl_mutex lock = HL_MUTEX_INIT; /* guards the rows of all objects */
@@ -39,14 +55,121 @@ int hl_info_make(struct hl_info **made)
     return 0;
 }
 
+static uint64_t hash_key(const char *key)
+{
+    return hl_siphash((const uint64_t[2]){0, 0}, key, strlen(key));
+}
+
 static struct hl_info_row *find_info_row(const struct hl_info *info, const char *key) HL_REQUIRES(lock)
 {
-    for (int i = 0; i < info->n; i++) {
-        if (strcmp(info->rows[i].key, key) == 0) {
-            return &info->rows[i];
+    struct hl_info_table *t = info->table;
+    uint64_t hash = hash_key(key);
+    struct hl_info_row *row = t != NULL ? t->buckets[hash & (t->room - 1)] : NULL;
+
+    for (; row != NULL; row = row->same) {
+        t->looked++;
+        if (row->hash == hash && strcmp(row->key, key) == 0) {
+            break;
         }
     }
-    return NULL;
+    return row;
+}
+
+/* The n-th row, counted from 0: goes there from the nearest of the first one, the last one and the one that
+ * was found before. */
+static struct hl_info_row *find_nth_row(struct hl_info_table *t, int n) HL_REQUIRES(lock)
+{
+    if (t->at == NULL || n < abs(n - t->at_n)) {
+        t->at = t->first;
+        t->at_n = 0;
+    }
+    if (t->n - 1 - n < abs(n - t->at_n)) {
+        t->at = t->last;
+        t->at_n = t->n - 1;
+    }
+    for (t->looked++; t->at_n != n; t->looked++) {
+        t->at = t->at_n < n ? t->at->next : t->at->prev;
+        t->at_n += t->at_n < n ? 1 : -1;
+    }
+    return t->at;
+}
+
+static void hang_row(struct hl_info_table *t, struct hl_info_row *row) HL_REQUIRES(lock)
+{
+    struct hl_info_row **bucket = &t->buckets[row->hash & (t->room - 1)];
+
+    row->same = *bucket;
+    *bucket = row;
+}
+
+/* Makes room for one more row: a bucket for each. */
+static bool make_row_room(struct hl_info *info) HL_REQUIRES(lock)
+{
+    enum { FIRST = 16 };
+    struct hl_info_table *t = info->table;
+
+    if (t != NULL && (size_t)t->n < t->room) {
+        return true;
+    }
+    size_t room = t != NULL ? 2 * t->room : FIRST;
+    struct hl_info_row **buckets = calloc(room, sizeof(void *));
+    if (buckets != NULL && t == NULL) {
+        t = calloc(1, sizeof *t);
+    }
+    if (buckets == NULL || t == NULL) {
+        free(buckets);
+        return false;
+    }
+    free(t->buckets);
+    t->buckets = buckets;
+    t->room = room;
+    info->table = t;
+    for (struct hl_info_row *row = t->first; row != NULL; row = row->next) {
+        hang_row(t, row);
+    }
+    return true;
+}
+
+/* Appends a row without value; NULL: no memory. */
+static struct hl_info_row *append_row(struct hl_info *info, const char *key) HL_REQUIRES(lock)
+{
+    size_t bytes = strlen(key) + 1;
+    struct hl_info_row *row = malloc(sizeof *row + bytes);
+
+    if (row == NULL || !make_row_room(info)) {
+        free(row);
+        return NULL;
+    }
+    struct hl_info_table *t = info->table;
+    *row = (struct hl_info_row){.prev = t->last, .hash = hash_key(key)};
+    row->born = t->last != NULL ? t->last->born + 1 : 0;
+    memcpy(row->key, key, bytes);
+    *(t->last != NULL ? &t->last->next : &t->first) = row;
+    t->last = row;
+    t->n++;
+    hang_row(t, row);
+    return row;
+}
+
+static void remove_row(struct hl_info_table *t, struct hl_info_row *row) HL_REQUIRES(lock)
+{
+    struct hl_info_row **link = &t->buckets[row->hash & (t->room - 1)];
+
+    while (*link != row) {
+        link = &(*link)->same;
+    }
+    *link = row->same;
+    if (t->at == row) { /* the next one gets its number, or it was the last one */
+        t->at = row->next != NULL ? row->next : row->prev;
+        t->at_n -= row->next == NULL;
+    } else if (t->at != NULL && row->born < t->at->born) {
+        t->at_n--;
+    }
+    *(row->prev != NULL ? &row->prev->next : &t->first) = row->next;
+    *(row->next != NULL ? &row->next->prev : &t->last) = row->prev;
+    t->n--;
+    free(row->value);
+    free(row);
 }
 
 /* Returns where `text` begins without blanks at its ends; *n is its length then. */
@@ -60,23 +183,21 @@ static const char *strip_blanks(const char *text, size_t *n)
     return text;
 }
 
-/* Stores a pair; takes over both strings. */
-static int store_pair(struct hl_info *info, char *key, char *value) HL_REQUIRES(lock)
+/* Stores a pair; takes over the value. */
+static int store_pair(struct hl_info *info, const char *key, char *value) HL_REQUIRES(lock)
 {
     struct hl_info_row *row = find_info_row(info, key);
 
-    if (row != NULL) {
-        free(row->value);
-        row->value = value;
-        free(key);
-        return 0;
+    if (row == NULL) {
+        row = append_row(info, key);
     }
-    if (!hl_grow(&info->rows, (size_t)info->n, &info->room, sizeof *info->rows)) {
-        free(key);
+    if (row == NULL) {
         free(value);
-        return hl_err_say(HL_ERR_NO_MEM, "no memory for more than %d info keys", info->n);
+        return hl_err_say(HL_ERR_NO_MEM, "no memory for more than %d info keys",
+                          info->table != NULL ? info->table->n : 0);
     }
-    info->rows[info->n++] = (struct hl_info_row){key, value};
+    free(row->value);
+    row->value = value;
     return 0;
 }
 
@@ -91,16 +212,20 @@ int hl_info_set(struct hl_info *info, const char *key, const char *value)
                           "value of info key %s has %zu characters: at most %d are possible", key,
                           strlen(value), MPI_MAX_INFO_VAL - 1);
     }
-    char *k = strdup(key), *v = strdup(value);
-    if (k == NULL || v == NULL) {
-        free(k);
-        free(v);
+    char *v = strdup(value);
+    if (v == NULL) {
         return hl_err_say(HL_ERR_NO_MEM, "no memory for the value of info key %s", key);
     }
     hl_mutex_lock(&lock);
-    int err = store_pair(info, k, v);
+    int err = store_pair(info, key, v);
     hl_mutex_unlock(&lock);
     return err;
+}
+
+/* The first row of an object (NULL: none). */
+static struct hl_info_row *first_row_of(const struct hl_info *info) HL_REQUIRES(lock)
+{
+    return info != NULL && info->table != NULL ? info->table->first : NULL;
 }
 
 /* Copies the rows of `from` (NULL: none) into a new object. */
@@ -108,15 +233,10 @@ static int copy_rows(const struct hl_info *from, struct hl_info *copy) HL_REQUIR
 {
     int err = 0;
 
-    for (int i = 0; err == 0 && from != NULL && i < from->n; i++) {
-        char *key = strdup(from->rows[i].key), *value = strdup(from->rows[i].value);
-        if (key == NULL || value == NULL) {
-            free(key);
-            free(value);
-            err = hl_err_say(HL_ERR_NO_MEM, "no memory for a copy of info key %s", from->rows[i].key);
-        } else {
-            err = store_pair(copy, key, value);
-        }
+    for (const struct hl_info_row *row = first_row_of(from); err == 0 && row != NULL; row = row->next) {
+        char *value = strdup(row->value);
+        err = value == NULL ? hl_err_say(HL_ERR_NO_MEM, "no memory for a copy of info key %s", row->key)
+                            : store_pair(copy, row->key, value);
     }
     return err;
 }
@@ -183,16 +303,16 @@ void hl_info_take_back(struct hl_info **slot, const char *key)
     }
 }
 
-static void free_rows(struct hl_info *info)
+static void free_rows(struct hl_info *info) HL_REQUIRES(lock)
 {
-    for (int i = 0; i < info->n; i++) {
-        free(info->rows[i].key);
-        free(info->rows[i].value);
+    while (first_row_of(info) != NULL) {
+        remove_row(info->table, info->table->last);
     }
-    free(info->rows);
-    info->rows = NULL;
-    info->n = 0;
-    info->room = 0;
+    if (info->table != NULL) {
+        free(info->table->buckets);
+    }
+    free(info->table);
+    info->table = NULL;
 }
 
 void hl_info_free(struct hl_info *info)
@@ -211,10 +331,7 @@ int hl_info_delete(struct hl_info *info, const char *key)
     hl_mutex_lock(&lock);
     struct hl_info_row *row = find_info_row(info, key);
     if (row != NULL) {
-        free(row->key);
-        free(row->value);
-        info->n--;
-        memmove(row, row + 1, (size_t)(&info->rows[info->n] - row) * sizeof *row);
+        remove_row(info->table, row);
     }
     hl_mutex_unlock(&lock);
     return row != NULL ? 0 : hl_err_say(HL_ERR_INFO_NOKEY, "the info object has no key %s", key);
@@ -242,11 +359,11 @@ bool hl_info_hint(const struct hl_info *info, const char *key, char *value, int 
     bool found = false;
 
     hl_mutex_lock(&lock);
-    for (int i = 0; info != NULL && i < info->n; i++) {
+    for (const struct hl_info_row *row = first_row_of(info); row != NULL; row = row->next) {
         size_t n;
-        const char *text = strip_blanks(info->rows[i].key, &n);
+        const char *text = strip_blanks(row->key, &n);
         if (n == strlen(key) && memcmp(text, key, n) == 0) {
-            text = strip_blanks(info->rows[i].value, &n);
+            text = strip_blanks(row->value, &n);
             if (cap > 0) {
                 snprintf(value, (size_t)cap, "%.*s", (int)n, text);
             }
@@ -261,17 +378,25 @@ bool hl_info_hint(const struct hl_info *info, const char *key, char *value, int 
 int hl_info_count(const struct hl_info *info)
 {
     hl_mutex_lock(&lock);
-    int n = info->n;
+    int n = info->table != NULL ? info->table->n : 0;
     hl_mutex_unlock(&lock);
     return n;
+}
+
+uint64_t hl_info_looked(const struct hl_info *info)
+{
+    hl_mutex_lock(&lock);
+    uint64_t looked = info->table != NULL ? info->table->looked : 0;
+    hl_mutex_unlock(&lock);
+    return looked;
 }
 
 int hl_info_nth(const struct hl_info *info, int n, char key[MPI_MAX_INFO_KEY])
 {
     hl_mutex_lock(&lock);
-    int count = info->n;
+    int count = info->table != NULL ? info->table->n : 0;
     if (n >= 0 && n < count) {
-        snprintf(key, MPI_MAX_INFO_KEY, "%s", info->rows[n].key);
+        snprintf(key, MPI_MAX_INFO_KEY, "%s", find_nth_row(info->table, n)->key);
     }
     hl_mutex_unlock(&lock);
     return n >= 0 && n < count

@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "attr.h"
 #include "handle.h"
@@ -11,10 +12,8 @@
 /* Only the functions here change it, under the lock. */
 struct hl_info {
     struct hl_handle h;
-    MPI_Info handle; /* MPI_INFO_ENV or this address */
-    int n;
-    size_t room;
-    struct hl_info_row *rows;
+    MPI_Info handle;             /* MPI_INFO_ENV or this address */
+    struct hl_info_table *table; /* NULL: no key was ever set */
 };
 
 /* The object behind a handle; NULL for MPI_INFO_NULL, freed, foreign and garbage values. */
@@ -63,9 +62,13 @@ bool hl_info_get(const struct hl_info *info, const char *key, char *value, int c
  * counts), and the value comes without such blanks. */
 bool hl_info_hint(const struct hl_info *info, const char *key, char *value, int cap, int *len);
 
-/* The number of keys, and the n-th key in the order in which they were set. HL_ERR_ARG for n outside. */
+/* The number of keys, and the n-th key in the order in which they were set. HL_ERR_ARG for n outside. Who
+ * asks for one key after the other, forth or back, also while deleting them, pays for one step each. */
 int hl_info_count(const struct hl_info *info);
 int hl_info_nth(const struct hl_info *info, int n, char key[MPI_MAX_INFO_KEY]);
+
+/* The number of rows that searches for keys, and hl_info_nth, have looked at so far: a test bounds it. */
+uint64_t hl_info_looked(const struct hl_info *info);
 
 /* Sets the keys that tell of the process's start; they never change. HL_ERR_NO_MEM. */
 int hl_info_fill_env(struct hl_info *info);

@@ -7,18 +7,24 @@
  * takes them out.
  *
  *   fresh (a stack, anybody pushes)  --its owner, when `first` is empty: all, turned round-->  first (a list)
- */
+ *
+ * Flights end when messages come, of which a pass brings a few: if each pass stepped all of many flights,
+ * they would cost the square of their number. So a pass leaves the rest of a queue to the next one when VAIN
+ * steps have ended none. Once all have been stepped in vain, nothing can go on: from then on, until one ends,
+ * a pass steps all of them, and a thread may sleep behind it. */
 #include "flight.h"
 
 #include "lock.h"
 #include "prog.h"
 
 #define SHARDS 16
+#define VAIN 64        /* steps of a pass that end no flight */
 #define OTHERS_EVERY 8 /* passes after which a thread with flights of its own looks into all queues */
 
 struct shard {
     HL_ALIGNED_LINE hl_aptr fresh; /* atomic: the flight that was put in last */
     hl_a32 count;                  /* atomic: flights of this shard, including those being stepped */
+    hl_a32 vain;                   /* atomic: steps since one last ended a flight, while flights are many */
     struct hl_flag busy;
     struct hl_flight *first; /* guarded by busy */
 };
@@ -83,13 +89,30 @@ static struct hl_flight *take_flight(struct shard *s)
     return f;
 }
 
-static int poll_shard(struct shard *s)
+/* Notes the steps of a pass over more than VAIN flights; false: all were stepped in vain. */
+static bool note_steps(struct shard *s, uint32_t all, uint32_t steps, int ended)
+{
+    /* relaxed, all: a hint; what threads take from each other's sum costs passes, and no flight is lost. */
+    if (ended > 0) {
+        hl_a32_store_relaxed(&s->vain, 0);
+        return true;
+    }
+    return hl_a32_load_relaxed(&s->vain) < all && hl_a32_add_relaxed(&s->vain, steps) + steps < all;
+}
+
+/* Steps flights; *rest is set when the pass has left some that may go on. Returns how many have ended. */
+static int poll_shard(struct shard *s, bool *rest)
 {
     /* relaxed: a flight that is just being started waits for the next pass. */
-    uint32_t all = hl_a32_load_relaxed(&s->count);
+    uint32_t all = hl_a32_load_relaxed(&s->count), i, vain = 0;
     int ended = 0;
 
-    for (uint32_t i = 0; i < all; i++) {
+    if (all == 0) {
+        return 0;
+    }
+    /* relaxed: as in note_steps */
+    uint32_t most = hl_a32_load_relaxed(&s->vain) < all ? VAIN : UINT32_MAX;
+    for (i = 0; i < all && vain < most; i++) {
         struct hl_flight *f = take_flight(s);
         if (f == NULL) {
             break;
@@ -100,7 +123,11 @@ static int poll_shard(struct shard *s)
             ended++;
         } else {
             put_flight(s, f);
+            vain++;
         }
+    }
+    if (all > VAIN && note_steps(s, all, i, ended) && i < all && vain == most) {
+        *rest = true;
     }
     return ended;
 }
@@ -108,18 +135,19 @@ static int poll_shard(struct shard *s)
 static int poll_flights(void *unused)
 {
     unsigned mine = own_shard();
-    int ended = poll_shard(&shards[mine]);
+    bool rest = false;
+    int ended = poll_shard(&shards[mine], &rest);
 
     /* relaxed: a flight that is just being started waits for the next pass. */
     if (hl_a32_load_relaxed(&shards[mine].count) == 0 || ++passes % OTHERS_EVERY == 0) {
         for (unsigned i = 1; i < SHARDS; i++) {
-            ended += poll_shard(&shards[(mine + i) % SHARDS]);
+            ended += poll_shard(&shards[(mine + i) % SHARDS], &rest);
         }
     }
     if (ended > 0) {
         hl_prog_wake();
     }
-    return ended;
+    return ended + rest;
 }
 
 int hl_flight_ready(void)

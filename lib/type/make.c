@@ -102,8 +102,10 @@ static int finish_loops(const struct bounds *w, struct hl_loop *root, struct hl_
         return hl_err_say(HL_ERR_NO_MEM, "no memory for a datatype");
     }
     if (root->depth > HL_LOOP_MAX_DEPTH) {
+        unsigned depth = root->depth;
         hl_loop_unref(root);
-        return hl_err_say(HL_ERR_TYPE, "the datatype is nested deeper than %d levels", HL_LOOP_MAX_DEPTH);
+        return hl_err_say(HL_ERR_TYPE, "the datatype is nested %u levels deep, and at most %d are possible",
+                          depth, HL_LOOP_MAX_DEPTH);
     }
     struct hl_type *t = hl_handle_new(HL_KIND_TYPE);
     if (t == NULL) {

@@ -122,6 +122,37 @@ def slots_are_added_up_and_too_few_are_told():
         same(run("--machinefile", f.name, "true").code, 2)
 
 
+def files_of_hosts_may_be_spelled_as_others_do():
+    """What Open MPI and Hydra read. Words that limit or describe the machine get a line; what nobody knows is refused with its place."""
+    with tempfile.NamedTemporaryFile(mode="w") as f:
+        def hosts(text):
+            f.seek(0)
+            f.truncate()
+            f.write(text)
+            f.flush()
+            return ["-v", "-hostfile", f.name]
+
+        for text, slots in (("localhost slots = 4\n", 4), ("localhost slots= 3 # three\r\n127.0.0.1:1# one", 4), ("localhost\tcpu =\t2 // two\n", 2),
+                            ("# all\n\n   localhost   count=1  \n", 1), ("localhost:4   # as in Hydra's\n", 4), ("localhost slots =2\n" * 2, 4)):
+            for n in (slots, slots + 1):
+                job = run(*hosts(text), "-n", n, "true", share=False)
+                told = [line for line in job.err.splitlines() if "take turns" not in line]
+                same((text, job.code, len(told)), (text, 0, n - slots))
+                holds("".join(told), f"{n} ranks for {slots} slot" if n > slots else "")
+        for word in ("max_slots=8", "max-slots = 8", "slots_max=8", "slots-max= 8", "cpu_max=8", "user=me", "user-name=me", "port=22", "ifname=ib0",
+                     "sockets=2", "cores-per-socket=4"):
+            job = run(*hosts(f"localhost slots=1 {word}\n"), "-n", 1, "true")
+            same((job.code, len(job.err.splitlines())), (0, 1))
+            holds(job.err, f"{f.name}, line 1: localhost: {word.replace(' ', '')}: accepted, it has no effect here")
+        for text, words in (("localhost slotz = 4\n", ["line 1: localhost: unknown word slotz; the nearest is slots"]),
+                            ("localhost:1\n# two\nlocalhost gpus=2\n", ["line 3: localhost: unknown word gpus ("]),
+                            ("localhost slots 4\n", ["line 1: localhost: slots has no value"]), ("localhost 4\n", ["line 1", "unknown word 4"]),
+                            ("localhost slots = # 4\n", ["line 1: localhost: the slots must be 1 to 100000, not nothing"]),
+                            ("localhost slots = 4x\n", ["line 1: localhost: the slots must be 1 to 100000, not 4x"]),
+                            ("localhost\nfar7 slots=2\n", ["line 2: far7 is not this machine"])):
+            refused(*hosts(text), "true", words=[f"-hostfile {f.name}", *words])
+
+
 def what_has_no_effect_is_accepted_with_one_line():
     """All of them in one line, however many."""
     words = ["--allow-run-as-root", "--mca", "btl", "self,vader", "-mca", "pml", "ob1", "-iface", "ib0", "-rr", "-bootstrap", "ssh", "-envall",
@@ -187,7 +218,7 @@ def help_and_version_go_to_standard_output():
 CASES = [variables_are_set_and_the_part_wins, an_outer_launchers_variables_do_not_get_in, the_launchers_own_variables_are_refused,
          the_launchers_libraries_are_found_last, the_working_directory_is_set, parts_share_one_numbering, the_nearest_option_is_named,
          impossible_values_are_refused, other_machines_are_refused_with_the_reason, slots_are_added_up_and_too_few_are_told,
-         what_has_no_effect_is_accepted_with_one_line, ranks_of_each_machine_are_the_ranks, job_scripts_of_others_run,
+         files_of_hosts_may_be_spelled_as_others_do, what_has_no_effect_is_accepted_with_one_line, ranks_of_each_machine_are_the_ranks, job_scripts_of_others_run,
          help_and_version_go_to_standard_output]
 
 if __name__ == "__main__":

@@ -39,6 +39,20 @@ def nonsense_ends_the_job_with_a_line():
         in_time(job.seconds)
 
 
+def a_request_for_more_processes_is_refused():
+    """MPI_Comm_spawn of another MPI: one request of many lines, in one part for each program; the job goes on."""
+    part = "mcmd=spawn\\nnprocs=2\\nexecname=./a=b\\ntotspawns={0}\\nspawnssofar={1}\\nargcnt=0\\npreput_num=0\\ninfo_num=0\\nendcmd"
+    for parts in (1, 3):
+        request = "\\n".join(part.format(parts, i + 1) for i in range(parts))
+        job = raw(f"print(ask('{request}')); print(ask('{request}')); print(ask('cmd=finalize'))")
+        same((job.code, job.out.splitlines()), (0, ["cmd=spawn_result rc=-1 msg=not_supported"] * 2 + ["cmd=finalize_ack rc=0"]))
+        same(len(job.err.splitlines()), 1)
+        holds(job.err, "rank 0 asks for more processes (MPI_Comm_spawn)", "start all at once")
+    job = raw("s.sendall(b'mcmd=spawn\\nnprocs=1\\n'); print(ask('cmd=get_appnum'))")  # who asked has gone, another one speaks
+    same((job.code, job.out, job.err), (0, "cmd=appnum appnum=0 rc=0\n", ""))
+    holds(raw("s.sendall(b'mcmd=other\\n'); s.recv(1)").err, "broke the PMI protocol")
+
+
 def an_abort_is_no_success_unless_its_code_is_0():
     """Other PMI-1 programs send any number: an exit code holds its low 8 bits, and those may be 0."""
     for code, seen in (("0", 0), ("7", 7), ("300", 44), ("256", 1), ("-512", 1), ("", 1), ("seven", 1)):
@@ -113,7 +127,8 @@ def a_rank_may_start_a_job_of_its_own():
     same((job.code, len(job.out.splitlines())), (0, 4))
 
 
-CASES = [the_conversation_is_pmi_1, lines_may_come_in_pieces_or_together, nonsense_ends_the_job_with_a_line, an_abort_is_no_success_unless_its_code_is_0,
+CASES = [the_conversation_is_pmi_1, lines_may_come_in_pieces_or_together, nonsense_ends_the_job_with_a_line,
+         a_request_for_more_processes_is_refused, an_abort_is_no_success_unless_its_code_is_0,
          a_rank_that_never_reads_is_ended, the_secret_is_told_to_ranks_only, a_shell_may_start_one_program_after_the_other, two_programs_at_once_on_one_socket_are_refused,
          two_programs_of_a_rank_at_once_are_refused, a_rank_may_start_a_job_of_its_own, a_job_within_a_batch_step_is_a_job]
 

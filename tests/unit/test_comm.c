@@ -15,6 +15,8 @@
 #include "shape.h"
 #include "unit.h"
 
+#include "comm_infos.h"
+
 /* These tests play rank 3 of 8. */
 static void be_rank_3_of_8(void)
 {
@@ -577,6 +579,7 @@ static Suite *comm_suite(void)
     tcase_add_test(comms, an_intercommunicator_has_two_groups_and_one_of_its_own);
     tcase_add_test(comms, named_contexts_are_of_nobody);
     tcase_add_test(comms, only_known_hints_are_kept);
+    tcase_add_test(comms, many_info_keys_keep_their_order_and_cost_no_square);
     tcase_add_test(comms, grids_are_as_square_as_can_be);
     tcase_add_test(comms, a_grid_knows_its_neighbours_and_parts);
     suite_add_tcase(s, comms);

@@ -277,6 +277,8 @@ START_TEST(flights_land_once)
 }
 END_TEST
 
+#include "req_many.h"
+
 static Suite *make_suite(void)
 {
     Suite *s = suite_create("req");
@@ -290,6 +292,8 @@ static Suite *make_suite(void)
     tcase_add_test(c, orphans_are_swept);
     tcase_add_loop_test(c, requests_outlive_their_threads, 0, 4);
     tcase_add_test(c, flights_land_once);
+    tcase_add_test(c, many_flights_cost_no_square);
+    tcase_add_test(c, who_waits_beside_many_flights_may_sleep);
     suite_add_tcase(s, c);
     return s;
 }

@@ -97,10 +97,12 @@ struct hl_mx_rank {
     bool finalized; /* PMI finalize received after the last init */
     bool ours;      /* has asked for the job's secret, so it understands notices */
     bool in_barrier;
-    bool aborted;    /* has asked for the end of the job; its exit says nothing more */
-    bool seen;       /* found dead, but not handled yet */
-    int code;        /* exit code as a shell reports it, once exited */
-    unsigned writes; /* pieces of output so far */
+    bool in_spawn;                /* a request to start processes, which has several lines, has not ended */
+    long spawn_part, spawn_parts; /* which of its parts this is, counted from 1; how many there are */
+    bool aborted;                 /* has asked for the end of the job; its exit says nothing more */
+    bool seen;                    /* found dead, but not handled yet */
+    int code;                     /* exit code as a shell reports it, once exited */
+    unsigned writes;              /* pieces of output so far */
     struct hl_mx_stream out, err;
     int ctl; /* our end of PMI_FD, -1: closed */
     struct hl_mx_queue in, back;

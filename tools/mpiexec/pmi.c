@@ -253,9 +253,51 @@ static void do_absent(int rank)
     reply(rank, "cmd=hotlane_absent count=%d%s\n", n, first);
 }
 
+static void refuse_spawn(int rank)
+{
+    static bool told;
+    if (!told) {
+        hl_mx_say("rank %d asks for more processes (MPI_Comm_spawn), and this launcher starts none later: "
+                  "start all at once, as in mpiexec -n 1 ./first : -n 4 ./others",
+                  rank);
+    }
+    told = true;
+    reply(rank, "cmd=spawn_result rc=-1 msg=not_supported\n");
+}
+
+/* Takes a line of a request to start processes: "mcmd=spawn", lines key=value, "endcmd", and so for each part
+ * of it. The whole request is refused behind its last part. False: the line is none of these. */
+static bool take_spawn(int rank, const char *line)
+{
+    struct hl_mx_rank *r = &hl_mx.rank[rank];
+    if (!strcmp(line, "mcmd=spawn")) {
+        r->in_spawn = true;
+        r->spawn_part = r->spawn_parts = 1;
+        return true;
+    }
+    if (!r->in_spawn || !strncmp(line, "cmd=", 4)) {
+        r->in_spawn = false;
+        return false;
+    }
+    if (!strncmp(line, "totspawns=", 10)) {
+        r->spawn_parts = strtol(line + 10, NULL, 10);
+    } else if (!strncmp(line, "spawnssofar=", 12)) {
+        r->spawn_part = strtol(line + 12, NULL, 10);
+    } else if (!strcmp(line, "endcmd")) {
+        r->in_spawn = false;
+        if (r->spawn_part >= r->spawn_parts) {
+            refuse_spawn(rank);
+        }
+    }
+    return true;
+}
+
 static void serve(int rank, char *line)
 {
     struct hl_mx_rank *r = &hl_mx.rank[rank];
+    if (take_spawn(rank, line)) {
+        return;
+    }
     char *cmd = field(line, "cmd"), *key = field(line, "key"), *value = field(line, "value");
     char *version = field(line, "pmi_version"), *code = field(line, "exitcode");
     if (!cmd) {
