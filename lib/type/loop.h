@@ -31,9 +31,8 @@ struct hl_loop {
     struct hl_loop **children;
 };
 
-/* Levels of nodes within each other. Merging, freeing and external32 take up to 140 bytes of the stack for
- * each of them: 18 KiB. Only STRUCT in STRUCT gets there. */
-#define HL_LOOP_MAX_DEPTH 128
+/* limits recursion while building and freeing; only STRUCT in STRUCT gets there */
+#define HL_LOOP_MAX_DEPTH 2000
 
 /* Every maker consumes the caller's references to the nodes it is given, also when it fails. It returns NULL
  * when there is no memory, or a given node is NULL. `merge`: join neighbouring blocks even of different basic

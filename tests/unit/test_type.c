@@ -546,7 +546,6 @@ START_TEST(wrong_arguments_are_refused)
 END_TEST
 
 #include "type_commit.h"
-#include "type_deep.h"
 
 START_TEST(the_call_that_made_a_type_is_kept)
 {
@@ -584,7 +583,6 @@ static Suite *type_suite(void)
     tcase_add_test(tc, an_array_lies_in_its_reach);
     tcase_add_test(tc, wrong_arguments_are_refused);
     tcase_add_test(tc, threads_commit_one_type_at_once);
-    tcase_add_test(tc, a_small_stack_is_enough_for_types_of_any_depth);
     tcase_add_test(tc, the_call_that_made_a_type_is_kept);
     suite_add_tcase(suite, tc);
     return suite;
