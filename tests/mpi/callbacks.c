@@ -127,6 +127,24 @@ static void attributes(void)
     CHECK_EQ(atomic_load(&calls), 6);
 }
 
+static void forgive(MPI_Comm *c, int *code, ...)
+{
+    (void)c;
+    *code = MPI_SUCCESS;
+}
+
+/* A call returns the code that its handler left there. */
+static void forgiven(void)
+{
+    MPI_Errhandler h;
+    int x = 0;
+    MPI_Comm_create_errhandler(forgive, &h);
+    MPI_Comm_set_errhandler(comm, h);
+    CHECK_EQ(MPI_Send(&x, 1, MPI_INT, 0, -5, comm), MPI_SUCCESS);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
+    MPI_Errhandler_free(&h);
+}
+
 static void errors(void)
 {
     MPI_Errhandler h;
@@ -138,6 +156,7 @@ static void errors(void)
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_ARE_FATAL);
     MPI_Errhandler_free(&h);
     CHECK_EQ(atomic_load(&calls), 2);
+    forgiven();
 }
 
 static void generalized(void)
