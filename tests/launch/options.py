@@ -122,6 +122,22 @@ def slots_are_added_up_and_too_few_are_told():
         same(run("--machinefile", f.name, "true").code, 2)
 
 
+def more_ranks_than_slots_are_refused_where_that_is_asked():
+    """The last of the two words counts; where there are no slots there is nothing to refuse."""
+    for words in (["--nooversubscribe"], ["-nooversubscribe", "-v"], ["--map-by", "slot:nooversubscribe"], ["--map-by", ":OVERSUBSCRIBE,NoOversubscribe"],
+                  ["--oversubscribe", "--nooversubscribe"]):
+        refused(*words, "-H", "localhost:2", "-n", 4, "true", share=False,
+                words=["4 ranks for 2 slots of the hosts named", "--nooversubscribe refuses", "write -n 2", "localhost:4"])
+        same(run(*words, "-H", "localhost:1,localhost:1", "-n", 2, *sh("echo up"), share=False).out, "up\nup\n")
+    for words in (["--nooversubscribe", "--oversubscribe"], ["--map-by", "slot:nooversubscribe:oversubscribe"], []):
+        job = run(*words, "-H", "localhost:2", "-n", 4, *sh("echo up"), share=False)
+        same((job.code, job.out, job.err), (0, "up\n" * 4, ""))
+    for hosts in ([], ["-H", "localhost"], ["-H", "localhost:1,localhost"]):
+        job = run("--nooversubscribe", *hosts, "-n", 4, *sh("echo up"), share=False)
+        same((job.code, job.out, job.err), (0, "up\n" * 4, ""))
+    refused("--nooversubscribe", "-H", "localhost:1", "-n", 1, "true", ":", "-n", 1, "true", share=False, words=["2 ranks for 1 slot of"])
+
+
 def files_of_hosts_may_be_spelled_as_others_do():
     """What Open MPI and Hydra read. Words that limit or describe the machine get a line; what nobody knows is refused with its place."""
     with tempfile.NamedTemporaryFile(mode="w") as f:
@@ -218,6 +234,7 @@ def help_and_version_go_to_standard_output():
 CASES = [variables_are_set_and_the_part_wins, an_outer_launchers_variables_do_not_get_in, the_launchers_own_variables_are_refused,
          the_launchers_libraries_are_found_last, the_working_directory_is_set, parts_share_one_numbering, the_nearest_option_is_named,
          impossible_values_are_refused, other_machines_are_refused_with_the_reason, slots_are_added_up_and_too_few_are_told,
+         more_ranks_than_slots_are_refused_where_that_is_asked,
          files_of_hosts_may_be_spelled_as_others_do, what_has_no_effect_is_accepted_with_one_line, ranks_of_each_machine_are_the_ranks, job_scripts_of_others_run,
          help_and_version_go_to_standard_output]
 

@@ -34,9 +34,11 @@ const struct hl_mx_row hl_mx_rows[] = {
                                    "socket, or a list of sets, one for each, as in 0-3:4-7")
     PART(MAP, "map-by", "ORDER", "how ranks are dealt to what they are bound to: slot (the default: blocks, as core, "
                                  "hwthread and node), numa or socket: in turn over these; ppr:N:node: as -ppn; "
-                                 ":oversubscribe may follow")
+                                 ":oversubscribe or :nooversubscribe may follow")
     PART(REPORT, "report-bindings", "", "say which CPUs each rank got")
     PART(SHARE, "oversubscribe", "", "more threads than CPUs are meant: no line about that, cores are shared")
+    PART(STRICT, "nooversubscribe", "", "more ranks than the slots of the hosts named are refused; where no slots are "
+                                        "named it has no effect")
     PART(TIMEOUT, "timeout", "SECONDS", "end the job after that time, with code 124")
     PART(KEEP, "keep-going", "", "the death of a rank ends only that rank")
     PART(ERRHANDLER, "initial-errhandler", "HANDLER", "error handler at the start: mpi_errors_are_fatal (the default), "
@@ -94,7 +96,6 @@ const struct hl_mx_row hl_mx_rows[] = {
     NONE("byslot", "", "this launcher does that anyway")
     NONE("bycore", "", ALSO)
     PART(RANK, "rank-by", "slot|core|hwthread|node", ALSO)
-    NONE("nooversubscribe", "", ALSO)
     NONE("ordered-output", "", ALSO)
     NONE("allow-run-as-root", "", ALSO)
     NONE("genvall", "", ALSO)

@@ -177,13 +177,14 @@ static const char *take_ppr(struct hl_mx_part *p, const char *arg, const char *t
 /* Takes the modifiers behind the place to map by: words between commas or colons. */
 static int set_map_words(struct hl_mx_opts *o, const char *arg, const char *text, const char *words)
 {
-    static const char *const idle[] = {"nooversubscribe", "span", "inherit",
-                                       "noinherit",       "pe=1", "if-supported"};
+    static const char *const idle[] = {"span", "inherit", "noinherit", "pe=1", "if-supported"};
     char *copy = strcpy(hl_mx_alloc(strlen(words) + 1), words), *save = NULL;
     int rc = -1;
     for (char *w = strtok_r(copy, ":,", &save); w && rc < 0; w = strtok_r(NULL, ":,", &save)) {
-        bool known = !strcasecmp(w, "oversubscribe");
-        o->oversubscribe |= known;
+        bool share = !strcasecmp(w, "oversubscribe"), strict = !strcasecmp(w, "nooversubscribe");
+        bool known = share || strict;
+        o->oversubscribe |= share;
+        o->strict = strict || (o->strict && !share);
         for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
             known |= !strcasecmp(w, idle[i]);
         }
@@ -308,10 +309,12 @@ static int switch_on(struct hl_mx_opts *o, const struct hl_mx_row *r)
                  : r->id == HL_MX_OPT_REPORT  ? &o->report
                  : r->id == HL_MX_OPT_KEEP    ? &o->keep_going
                  : r->id == HL_MX_OPT_SHARE   ? &o->oversubscribe
+                 : r->id == HL_MX_OPT_STRICT  ? &o->strict
                  : r->id == HL_MX_OPT_QUIET   ? &o->quiet
                  : r->id == HL_MX_OPT_LIBRARY ? &o->no_library
                                               : &o->verbose;
     *flag = true;
+    o->strict = o->strict && r->id != HL_MX_OPT_SHARE; /* the last one counts */
     return -1;
 }
 
@@ -440,6 +443,25 @@ static int parse_part(struct hl_mx_opts *o, struct hl_mx_part *p, char **argv, i
     return -1;
 }
 
+/* Are there more ranks than slots? Where a host has no number of slots there never are. */
+static bool exceeds_slots(const struct hl_mx_opts *o)
+{
+    return o->slots.n && !o->slots.open && o->size > o->slots.n;
+}
+
+/* Returns -1, or, after an error message, the exit code. */
+static int check_slots(const struct hl_mx_opts *o)
+{
+    if (!o->strict || !exceeds_slots(o)) {
+        return -1;
+    }
+    return COMPLAIN(
+        "%d rank%s for %lld slot%s of the hosts named, and --nooversubscribe refuses more ranks than "
+        "slots; write -n %lld, or more slots, as in localhost:%d",
+        o->size, hl_mx_plural(o->size), (long long)o->slots.n, hl_mx_plural(o->slots.n),
+        (long long)o->slots.n, o->size);
+}
+
 /* Prints one line that names all options without effect, then hints that only a user on a terminal (or -v)
  * gets, since test suites compare output. */
 static void tell(struct hl_mx_opts *o)
@@ -451,7 +473,7 @@ static void tell(struct hl_mx_opts *o)
     if (o->unused && !o->quiet) {
         hl_mx_say("accepted, without effect here: %s (--help says why)", o->unused);
     }
-    if (o->slots.n && !o->slots.open && o->size > o->slots.n && hl_mx_opts_chatty(o)) {
+    if (exceeds_slots(o) && hl_mx_opts_chatty(o)) {
         hl_mx_say("%d rank%s for %lld slot%s of the hosts named: all start on this machine "
                   "(--oversubscribe: this is meant)",
                   o->size, hl_mx_plural(o->size), (long long)o->slots.n, hl_mx_plural(o->slots.n));
@@ -480,6 +502,9 @@ int hl_mx_opts_parse(int argc, char **argv, struct hl_mx_opts *o)
         }
         o->size += p->n;
     } while (argv[at]);
-    tell(o);
-    return -1;
+    int rc = check_slots(o);
+    if (rc < 0) {
+        tell(o);
+    }
+    return rc;
 }
