@@ -82,6 +82,18 @@ def impossible_values_are_refused():
     refused("--tag-output=yes", "true", words=["no value"])
 
 
+def the_timeout_may_be_a_variable():
+    """The option goes before it; nonsense is refused as the option's; an empty one is none."""
+    job = run("-n", 2, "sleep", 60, env={"MPIEXEC_TIMEOUT": "0.3"})
+    same(job.code, 124)
+    holds(job.err, "longer than 0.3 s")
+    for words, value in ((["--timeout", "600"], "0.01"), (["--timeout", "600"], "x"), ([], "")):
+        job = run(*words, "-n", 1, *sh("sleep 0.3; echo up"), env={"MPIEXEC_TIMEOUT": value})
+        same((job.code, job.out, job.err), (0, "up\n", ""))
+    for value in ("0", "-1", "2x", "soon", "1e10", "nan"):
+        refused("true", env={"MPIEXEC_TIMEOUT": value}, words=[f"MPIEXEC_TIMEOUT {value}: a number of seconds above 0"])
+
+
 def other_machines_are_refused_with_the_reason():
     here = socket.gethostname()
     same(run("-hosts", f"localhost,{here},127.0.0.1:4,LocalHost,{here.upper()}", "-n", 2, "true").code, 0)
@@ -233,7 +245,7 @@ def help_and_version_go_to_standard_output():
 
 CASES = [variables_are_set_and_the_part_wins, an_outer_launchers_variables_do_not_get_in, the_launchers_own_variables_are_refused,
          the_launchers_libraries_are_found_last, the_working_directory_is_set, parts_share_one_numbering, the_nearest_option_is_named,
-         impossible_values_are_refused, other_machines_are_refused_with_the_reason, slots_are_added_up_and_too_few_are_told,
+         impossible_values_are_refused, the_timeout_may_be_a_variable, other_machines_are_refused_with_the_reason, slots_are_added_up_and_too_few_are_told,
          more_ranks_than_slots_are_refused_where_that_is_asked,
          files_of_hosts_may_be_spelled_as_others_do, what_has_no_effect_is_accepted_with_one_line, ranks_of_each_machine_are_the_ranks, job_scripts_of_others_run,
          help_and_version_go_to_standard_output]

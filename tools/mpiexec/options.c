@@ -39,7 +39,8 @@ const struct hl_mx_row hl_mx_rows[] = {
     PART(SHARE, "oversubscribe", "", "more threads than CPUs are meant: no line about that, cores are shared")
     PART(STRICT, "nooversubscribe", "", "more ranks than the slots of the hosts named are refused; where no slots are "
                                         "named it has no effect")
-    PART(TIMEOUT, "timeout", "SECONDS", "end the job after that time, with code 124")
+    PART(TIMEOUT, "timeout", "SECONDS", "end the job after that time, with code 124 (default: what the variable "
+                                "MPIEXEC_TIMEOUT says)")
     PART(KEEP, "keep-going", "", "the death of a rank ends only that rank")
     PART(ERRHANDLER, "initial-errhandler", "HANDLER", "error handler at the start: mpi_errors_are_fatal (the default), "
                                                       "mpi_errors_abort or mpi_errors_return")

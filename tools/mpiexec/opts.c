@@ -502,7 +502,11 @@ int hl_mx_opts_parse(int argc, char **argv, struct hl_mx_opts *o)
         }
         o->size += p->n;
     } while (argv[at]);
+    const char *timeout = getenv("MPIEXEC_TIMEOUT");
     int rc = check_slots(o);
+    if (rc < 0 && o->timeout_s == 0 && timeout && *timeout) {
+        rc = set_timeout(o, "MPIEXEC_TIMEOUT", timeout);
+    }
     if (rc < 0) {
         tell(o);
     }
