@@ -150,6 +150,23 @@ def more_ranks_than_slots_are_refused_where_that_is_asked():
     refused("--nooversubscribe", "-H", "localhost:1", "-n", 1, "true", ":", "-n", 1, "true", share=False, words=["2 ranks for 1 slot of"])
 
 
+def one_rank_is_told_where_open_mpi_starts_more():
+    """Without a number of ranks; by the rules of the other such lines."""
+    with tempfile.NamedTemporaryFile(mode="w") as f:
+        f.write("localhost slots=2\nlocalhost slots=1\n")
+        f.flush()
+        for words, env, others in ((["-H", "localhost:2"], {}, 2), (["-hostfile", f.name], {}, 3), ([], {"SLURM_NTASKS": "4"}, 4),
+                                   (["-H", "localhost:2"], {"SLURM_NTASKS": "4"}, 2), (["-H", "localhost:1"], {}, 0), (["-H", "localhost"], {}, 0),
+                                   (["-H", "localhost"], {"SLURM_NTASKS": "4"}, 0), (["-H", "localhost:2", "-n", 1], {}, 0),
+                                   (["-H", "localhost:2", "-ppn", 1], {}, 0), ([], {"SLURM_NTASKS": "1"}, 0), ([], {"SLURM_NTASKS": "x"}, 0)):
+            job = run("-v", *words, *sh("echo $PMI_SIZE"), env=env, share=False)
+            line = f"mpiexec: 1 rank starts: write -n N (Open MPI would start {others} here)\n" if others else ""
+            same((words, env, job.code, job.out, "".join(text for text in job.err.splitlines(True) if "take turns" not in text)), (words, env, 0, "1\n", line))
+    for words, share in (([], False), (["-v"], True)):
+        same(run(*words, "-H", "localhost:2", "true", share=share).err, "")
+    same(run("-v", "-H", "localhost:2", "true", ":", "true", share=False).code, 0)
+
+
 def files_of_hosts_may_be_spelled_as_others_do():
     """What Open MPI and Hydra read. Words that limit or describe the machine get a line; what nobody knows is refused with its place."""
     with tempfile.NamedTemporaryFile(mode="w") as f:
@@ -246,7 +263,7 @@ def help_and_version_go_to_standard_output():
 CASES = [variables_are_set_and_the_part_wins, an_outer_launchers_variables_do_not_get_in, the_launchers_own_variables_are_refused,
          the_launchers_libraries_are_found_last, the_working_directory_is_set, parts_share_one_numbering, the_nearest_option_is_named,
          impossible_values_are_refused, the_timeout_may_be_a_variable, other_machines_are_refused_with_the_reason, slots_are_added_up_and_too_few_are_told,
-         more_ranks_than_slots_are_refused_where_that_is_asked,
+         more_ranks_than_slots_are_refused_where_that_is_asked, one_rank_is_told_where_open_mpi_starts_more,
          files_of_hosts_may_be_spelled_as_others_do, what_has_no_effect_is_accepted_with_one_line, ranks_of_each_machine_are_the_ranks, job_scripts_of_others_run,
          help_and_version_go_to_standard_output]
 

@@ -53,7 +53,7 @@ const struct hl_mx_row hl_mx_rows[] = {
     PART(HOSTFILE, "default-hostfile", "FILE", ALSO)
     PART(HOSTFILE, "f", "FILE", ALSO)
     PART(VERBOSE, "v", "", "say what is otherwise said on a terminal only: threads that will take turns on CPUs, "
-                           "more ranks than slots")
+                           "more ranks than slots, one rank where -n was left out")
     PART(VERBOSE, "verbose", "", ALSO)
     PART(QUIET, "q", "", "no line about options without effect")
     PART(QUIET, "quiet", "", ALSO)

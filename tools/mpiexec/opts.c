@@ -406,6 +406,7 @@ static void count_ranks(struct hl_mx_opts *o, struct hl_mx_part *p)
 {
     char text[16];
     if (!p->n) {
+        o->unasked |= !p->each;
         p->n = p->each ? p->each : 1;
     } else if (p->each && p->n > p->each) {
         snprintf(text, sizeof text, "%d", p->each);
@@ -462,6 +463,15 @@ static int check_slots(const struct hl_mx_opts *o)
         (long long)o->slots.n, o->size);
 }
 
+/* How many ranks Open MPI would start without -n: as many as there are slots, of the hosts named or of
+ * Slurm's allocation; 1 if that is not known. */
+static int64_t ranks_elsewhere(const struct hl_mx_opts *o)
+{
+    const char *tasks = getenv("SLURM_NTASKS");
+    int64_t n = o->slots.open ? 1 : o->slots.n ? o->slots.n : tasks ? strtol(tasks, NULL, 10) : 1;
+    return n >= 1 && n <= RANKS_MOST ? n : 1;
+}
+
 /* Prints one line that names all options without effect, then hints that only a user on a terminal (or -v)
  * gets, since test suites compare output. */
 static void tell(struct hl_mx_opts *o)
@@ -472,6 +482,10 @@ static void tell(struct hl_mx_opts *o)
     }
     if (o->unused && !o->quiet) {
         hl_mx_say("accepted, without effect here: %s (--help says why)", o->unused);
+    }
+    int64_t there = ranks_elsewhere(o);
+    if (o->unasked && o->size == 1 && there > 1 && hl_mx_opts_chatty(o)) {
+        hl_mx_say("1 rank starts: write -n N (Open MPI would start %lld here)", (long long)there);
     }
     if (exceeds_slots(o) && hl_mx_opts_chatty(o)) {
         hl_mx_say("%d rank%s for %lld slot%s of the hosts named: all start on this machine "
