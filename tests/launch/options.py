@@ -208,6 +208,25 @@ def what_has_no_effect_is_accepted_with_one_line():
           "--rank-by core, --display=map, -genvlist A,B (")
     same(run("-q", *words, "true").err, "")
     refused("--rank-by", "socket", "true", words=["numbered as they are placed"])
+    words = ["--show-progress", "--hetero-nodes", "--tmpdir", "/tmp/x", "--max-restarts", "3", "--preload-binary", "--report-state-on-timeout",
+             "--forward-signals", "SIGUSR1,usr2,SIGCONT"]
+    job = run(*words, "-n", 1, *sh("echo up"))
+    same((job.code, job.out), (0, "up\n"))
+    same(job.err, "mpiexec: accepted, without effect here: --show-progress, --hetero-nodes, --tmpdir /tmp/x, --max-restarts 3, --preload-binary, "
+         "--report-state-on-timeout, --forward-signals SIGUSR1,usr2,SIGCONT (--help says why)\n")
+    for signals in ("10,12", "none", "SIGTERM,15"):
+        same(run("-q", "--forward-signals", signals, "true").code, 0)
+    for signals, wrong in (("SIGUSR1,SIGWINCH", "SIGWINCH"), ("17", "17"), ("USR", "USR"), ("12x", "12x")):
+        refused("--forward-signals", signals, "true", words=[f"--forward-signals {signals}: {wrong} is not passed to the ranks; INT, TERM"])
+
+
+def what_has_a_counterpart_is_refused_with_it():
+    files = "write -l, which tells ranks apart, and >FILE; or the program as sh -c 'exec ./prog >out.$PMI_RANK'"
+    for words, text in ((["--output-filename", "out"], files), (["--output", "directory=out"], files), (["--output=file=out"], files),
+                        (["--output", "tag,dir=out,merge"], files), (["--output", "xml"], files), (["--output", "tag,merge"], "write 2>&1 to merge"),
+                        (["--get-stack-traces"], "write HOTLANE_WATCHDOG=SECONDS before"), (["--report-uri", "-"], "write nothing: no other program connects"),
+                        (["--report-pid", "-"], "write `sh -c 'echo $$ >FILE; exec mpiexec ...'`")):
+        refused(*words, "true", words=[words[0].split("=")[0], text])
 
 
 def ranks_of_each_machine_are_the_ranks():
@@ -264,7 +283,8 @@ CASES = [variables_are_set_and_the_part_wins, an_outer_launchers_variables_do_no
          the_launchers_libraries_are_found_last, the_working_directory_is_set, parts_share_one_numbering, the_nearest_option_is_named,
          impossible_values_are_refused, the_timeout_may_be_a_variable, other_machines_are_refused_with_the_reason, slots_are_added_up_and_too_few_are_told,
          more_ranks_than_slots_are_refused_where_that_is_asked, one_rank_is_told_where_open_mpi_starts_more,
-         files_of_hosts_may_be_spelled_as_others_do, what_has_no_effect_is_accepted_with_one_line, ranks_of_each_machine_are_the_ranks, job_scripts_of_others_run,
+         files_of_hosts_may_be_spelled_as_others_do, what_has_no_effect_is_accepted_with_one_line,
+         what_has_a_counterpart_is_refused_with_it, ranks_of_each_machine_are_the_ranks, job_scripts_of_others_run,
          help_and_version_go_to_standard_output]
 
 if __name__ == "__main__":

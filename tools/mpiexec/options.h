@@ -32,6 +32,7 @@ enum hl_mx_opt {
     HL_MX_OPT_VERSION,
     /* Of other launchers, without a counterpart */
     HL_MX_OPT_RANK,
+    HL_MX_OPT_SIGNALS,
     HL_MX_OPT_NOTHING, /* accepted, and named in the line about such options */
     HL_MX_OPT_REFUSED
 };

@@ -5,6 +5,7 @@
 #include "options.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,16 @@ const char *hl_mx_env_get(const struct hl_mx_opts *o, const struct hl_mx_part *p
     const char *found = find_pair(p->env.set, p->env.n, name);
     found = found ? found : find_pair(o->genv.set, o->genv.n, name);
     return found ? found : find_pair(environ, n, name);
+}
+
+static const struct hl_mx_row *find_row(const char *name)
+{
+    for (int i = 0; i < hl_mx_row_count; i++) {
+        if (!strcmp(hl_mx_rows[i].name, name)) {
+            return &hl_mx_rows[i];
+        }
+    }
+    return NULL;
 }
 
 /* Refuses an option of other launchers and prints what to write instead. */
@@ -228,6 +239,50 @@ static int set_rank_by(struct hl_mx_opts *o, const char *arg, const char *text)
     return COMPLAIN("%s %s: ranks are numbered as they are placed; write --map-by with --bind-to", arg, text);
 }
 
+/* Takes --output: of Open MPI's words for it only tag has a counterpart. */
+static int set_output(struct hl_mx_opts *o, const char *arg, const char *text)
+{
+    bool file = strchr(text, '=') || strcasestr(text, "file") || strcasestr(text, "dir");
+    char shown[1024];
+    o->label = true;
+    if (!strcasecmp(text, "tag")) {
+        return -1;
+    }
+    if (!file && strcasestr(text, "merge")) {
+        return COMPLAIN("%s %s: must be tag; write 2>&1 to merge", arg, text);
+    }
+    return COMPLAIN("%s %s: must be tag; for others write %s", arg, text,
+                    hl_mx_words(find_row("output-filename")->text, shown, sizeof shown));
+}
+
+/* Takes --forward-signals: the signals that are passed to the ranks anyway, by name or number. */
+static int set_signals(struct hl_mx_opts *o, const char *arg, const char *text)
+{
+    static const struct {
+        const char *name;
+        int number;
+    } passed[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"CONT", SIGCONT}, {"TSTP", SIGTSTP}, {"INT", SIGINT},
+                  {"TERM", SIGTERM}, {"HUP", SIGHUP},   {"QUIT", SIGQUIT}, {"none", 0}};
+    char *copy = strcpy(hl_mx_alloc(strlen(text) + 1), text), *save = NULL;
+    int rc = -1;
+    for (char *w = strtok_r(copy, ",", &save); w && rc < 0; w = strtok_r(NULL, ",", &save)) {
+        char *end;
+        long number = strtol(w, &end, 10);
+        bool known = false;
+        for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
+            known |= !strcasecmp(w + (strncasecmp(w, "SIG", 3) ? 0 : 3), passed[i].name) ||
+                     (end != w && !*end && number == passed[i].number);
+        }
+        if (!known) {
+            rc = COMPLAIN(
+                "%s %s: %s is not passed to the ranks; INT, TERM, HUP, QUIT, USR1, USR2, CONT and TSTP are",
+                arg, text, w);
+        }
+    }
+    free(copy);
+    return rc < 0 ? note(o, arg, text) : rc;
+}
+
 static int set_x(struct hl_mx_part *p, const char *arg, const char *text)
 {
     const char *eq = strchr(text, '=');
@@ -326,8 +381,7 @@ static int apply(struct hl_mx_opts *o, struct hl_mx_part *p, const struct hl_mx_
     case HL_MX_OPT_GENV:
         return set_env(&o->genv, arg, v);
     case HL_MX_OPT_OUTPUT:
-        o->label = true;
-        return !strcasecmp(v[0], "tag") ? -1 : COMPLAIN("%s %s: must be tag; redirect for others", arg, v[0]);
+        return set_output(o, arg, v[0]);
     case HL_MX_OPT_BIND:
         return set_bind(o, arg, v[0]);
     case HL_MX_OPT_MAP:
@@ -349,21 +403,13 @@ static int apply(struct hl_mx_opts *o, struct hl_mx_part *p, const struct hl_mx_
         return print_version();
     case HL_MX_OPT_RANK:
         return set_rank_by(o, arg, v[0]);
+    case HL_MX_OPT_SIGNALS:
+        return set_signals(o, arg, v[0]);
     case HL_MX_OPT_NOTHING:
         return note(o, arg, v[0]);
     default:
         return r->id <= HL_MX_OPT_WDIR ? apply_to_part(p, r, arg, v) : switch_on(o, r);
     }
-}
-
-static const struct hl_mx_row *find_row(const char *name)
-{
-    for (int i = 0; i < hl_mx_row_count; i++) {
-        if (!strcmp(hl_mx_rows[i].name, name)) {
-            return &hl_mx_rows[i];
-        }
-    }
-    return NULL;
 }
 
 /* Reads the option at argv[*at] and moves *at behind its values. Returns -1, or the exit code. */
