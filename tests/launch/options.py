@@ -97,6 +97,9 @@ def the_timeout_may_be_a_variable():
 def other_machines_are_refused_with_the_reason():
     here = socket.gethostname()
     same(run("-hosts", f"localhost,{here},127.0.0.1:4,LocalHost,{here.upper()}", "-n", 2, "true").code, 0)
+    same(run("-hosts", f"me@localhost:1,root@{here},me@127.0.0.1:4,me@::1", "-n", 2, "true").code, 0)
+    refused("-hosts", "localhost@far.example", "true", words=["localhost@far.example is not this machine"])
+    refused("-H", "me@", "true", words=["me@ is not this machine"])
     refused("-hosts", "localhost,far.example", "true", words=["far.example", "this machine only", "srun"])
     refused("-hostfile", "/", "true", words=["-hostfile /: Is a directory"])
     with tempfile.NamedTemporaryFile(mode="w") as f:
@@ -178,7 +181,8 @@ def files_of_hosts_may_be_spelled_as_others_do():
             return ["-v", "-hostfile", f.name]
 
         for text, slots in (("localhost slots = 4\n", 4), ("localhost slots= 3 # three\r\n127.0.0.1:1# one", 4), ("localhost\tcpu =\t2 // two\n", 2),
-                            ("# all\n\n   localhost   count=1  \n", 1), ("localhost:4   # as in Hydra's\n", 4), ("localhost slots =2\n" * 2, 4)):
+                            ("# all\n\n   localhost   count=1  \n", 1), ("localhost:4   # as in Hydra's\n", 4), ("localhost slots =2\n" * 2, 4),
+                            ("root@localhost slots=2\nme@127.0.0.1:1\n", 3)):
             for n in (slots, slots + 1):
                 job = run(*hosts(text), "-n", n, "true", share=False)
                 told = [line for line in job.err.splitlines() if "take turns" not in line]
