@@ -44,6 +44,15 @@ def the_launchers_libraries_are_found_last():
 def the_working_directory_is_set():
     job = run("-wdir", "/usr", "-n", 1, "pwd", ":", "--wdir=/etc", "pwd")
     same(sorted(job.out.splitlines()), ["/etc", "/usr"])
+    with tempfile.TemporaryDirectory() as d:
+        d = os.path.realpath(d)
+        os.mkdir(f"{d}/sub")
+        os.symlink("sub", f"{d}/link")
+        for words, env, pwd in ((["-wdir", d], {"PWD": "/usr"}, d), (["-wdir", "sub"], {"PWD": "/usr"}, f"{d}/sub"), (["-wdir", f"{d}/link"], {}, f"{d}/sub"),
+                                (["-wdir", "sub/.."], {}, d), ([], {"PWD": "/usr"}, "/usr"), (["-genv", "PWD=/etc", "-wdir", "sub"], {}, "/etc"),
+                                (["-env", "PWD=/etc", "-wdir", "sub"], {}, "/etc")):
+            job = run(*words, "-n", 2, "env", env=env, cwd=d)
+            same((words, job.code, [line for line in job.out.splitlines() if line.startswith("PWD=")]), (words, 0, [f"PWD={pwd}"] * 2))
     job = run("-wdir", "/no/such", "-n", 2, "pwd")
     same(job.code, 1)
     holds(job.err, "/no/such")
