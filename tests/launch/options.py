@@ -56,6 +56,13 @@ def the_working_directory_is_set():
     job = run("-wdir", "/no/such", "-n", 2, "pwd")
     same(job.code, 1)
     holds(job.err, "/no/such")
+    for program, line in (("./no_such", "cannot run ./no_such in /usr (--wdir): No such file or directory"),
+                          ("no/such", "cannot run no/such in /usr (--wdir): No such file or directory"),
+                          ("./bin", "cannot run ./bin in /usr (--wdir): Permission denied"),
+                          ("/no/such", "cannot run /no/such: No such file or directory"),
+                          ("no_such_program", "cannot run no_such_program: No such file or directory")):
+        job = run("-wdir", "/usr", "-n", 2, program)
+        same((job.code, job.err), (126 if program == "./bin" else 127, f"mpiexec: {line}\n"))
 
 
 def parts_share_one_numbering():

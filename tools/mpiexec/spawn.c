@@ -350,7 +350,9 @@ static int say_failure(int rank, const struct plan *p)
     if (there && sought) {
         hl_mx_say("cannot run %s: it is not on PATH; ./%s is here", p->argv[0], p->argv[0]);
     } else {
-        hl_mx_say("cannot run %s: %s%s", p->argv[0], strerror(e),
+        bool in_wdir = p->wdir && !sought && *p->argv[0] != '/';
+        hl_mx_say("cannot run %s%s%s%s: %s%s", p->argv[0], in_wdir ? " in " : "", in_wdir ? p->wdir : "",
+                  in_wdir ? " (--wdir)" : "", strerror(e),
                   there ? ": the interpreter that its first line, or the loader that its header names" : "");
     }
     return e == ENOENT || e == ENOTDIR ? 127 : 126;
