@@ -14,8 +14,13 @@
     unsigned long long *: pre##ulonglong##op
 #define SHMEM_G_EXT_(pre, op)                                                                                \
     float *: pre##float##op, double *: pre##double##op, SHMEM_G_AMO_(pre, op)
+/* What programs wait for may be volatile, as in the prototypes of OpenSHMEM 1.3. */
 #define SHMEM_G_SYNC_(pre, op)                                                                               \
-    short *: pre##short##op, unsigned short *: pre##ushort##op, SHMEM_G_AMO_(pre, op)
+    volatile short *: pre##short##op, volatile unsigned short *: pre##ushort##op,                            \
+    volatile int *: pre##int##op, volatile long *: pre##long##op, volatile long long *: pre##longlong##op,   \
+    volatile unsigned int *: pre##uint##op, volatile unsigned long *: pre##ulong##op,                        \
+    volatile unsigned long long *: pre##ulonglong##op, short *: pre##short##op,                              \
+    unsigned short *: pre##ushort##op, SHMEM_G_AMO_(pre, op)
 #define SHMEM_G_BIT_(pre, op)                                                                                \
     unsigned int *: pre##uint##op, unsigned long *: pre##ulong##op,                                          \
     unsigned long long *: pre##ulonglong##op, int32_t *: pre##int32##op, int64_t *: pre##int64##op
@@ -49,6 +54,8 @@
 #define SHMEM_FIRST_(...) SHMEM_FIRST_OF_(__VA_ARGS__, 0)
 #define SHMEM_FIRST_OF_(first, ...) (first)
 #define SHMEM_BY_TYPE_(table, op, first, ...) _Generic((first), table(shmem_, op))(first, __VA_ARGS__)
+/* The cast leaves volatile out, which the functions' parameters do not have; the type has been looked at before. */
+#define SHMEM_BY_IVAR_(op, first, ...) _Generic((first), SHMEM_G_SYNC_(shmem_, op))((void *)(first), __VA_ARGS__)
 #define SHMEM_BY_CTX_(table, op, first, ...) \
     _Generic((first), shmem_ctx_t: _Generic(SHMEM_FIRST_(__VA_ARGS__), table(shmem_ctx_, op), default: 0),    \
              table(shmem_, op))(first, __VA_ARGS__)
@@ -113,20 +120,20 @@
 #define shmem_sync(...) _Generic(SHMEM_FIRST_(__VA_ARGS__), shmem_team_t: shmem_team_sync, default: shmem_sync)(__VA_ARGS__)
 
 /* ---- wait.h: (ivar, ...) ---- */
-#define shmem_wait_until(first, ...) SHMEM_BY_TYPE_(SHMEM_G_SYNC_, _wait_until, first, __VA_ARGS__)
-#define shmem_test(first, ...) SHMEM_BY_TYPE_(SHMEM_G_SYNC_, _test, first, __VA_ARGS__)
-#define shmem_wait_until_all(first, ...) SHMEM_BY_TYPE_(SHMEM_G_SYNC_, _wait_until_all, first, __VA_ARGS__)
-#define shmem_wait_until_all_vector(first, ...) SHMEM_BY_TYPE_(SHMEM_G_SYNC_, _wait_until_all_vector, first, __VA_ARGS__)
-#define shmem_wait_until_any(first, ...) SHMEM_BY_TYPE_(SHMEM_G_SYNC_, _wait_until_any, first, __VA_ARGS__)
-#define shmem_wait_until_any_vector(first, ...) SHMEM_BY_TYPE_(SHMEM_G_SYNC_, _wait_until_any_vector, first, __VA_ARGS__)
-#define shmem_wait_until_some(first, ...) SHMEM_BY_TYPE_(SHMEM_G_SYNC_, _wait_until_some, first, __VA_ARGS__)
-#define shmem_wait_until_some_vector(first, ...) SHMEM_BY_TYPE_(SHMEM_G_SYNC_, _wait_until_some_vector, first, __VA_ARGS__)
-#define shmem_test_all(first, ...) SHMEM_BY_TYPE_(SHMEM_G_SYNC_, _test_all, first, __VA_ARGS__)
-#define shmem_test_all_vector(first, ...) SHMEM_BY_TYPE_(SHMEM_G_SYNC_, _test_all_vector, first, __VA_ARGS__)
-#define shmem_test_any(first, ...) SHMEM_BY_TYPE_(SHMEM_G_SYNC_, _test_any, first, __VA_ARGS__)
-#define shmem_test_any_vector(first, ...) SHMEM_BY_TYPE_(SHMEM_G_SYNC_, _test_any_vector, first, __VA_ARGS__)
-#define shmem_test_some(first, ...) SHMEM_BY_TYPE_(SHMEM_G_SYNC_, _test_some, first, __VA_ARGS__)
-#define shmem_test_some_vector(first, ...) SHMEM_BY_TYPE_(SHMEM_G_SYNC_, _test_some_vector, first, __VA_ARGS__)
+#define shmem_wait_until(first, ...) SHMEM_BY_IVAR_(_wait_until, first, __VA_ARGS__)
+#define shmem_test(first, ...) SHMEM_BY_IVAR_(_test, first, __VA_ARGS__)
+#define shmem_wait_until_all(first, ...) SHMEM_BY_IVAR_(_wait_until_all, first, __VA_ARGS__)
+#define shmem_wait_until_all_vector(first, ...) SHMEM_BY_IVAR_(_wait_until_all_vector, first, __VA_ARGS__)
+#define shmem_wait_until_any(first, ...) SHMEM_BY_IVAR_(_wait_until_any, first, __VA_ARGS__)
+#define shmem_wait_until_any_vector(first, ...) SHMEM_BY_IVAR_(_wait_until_any_vector, first, __VA_ARGS__)
+#define shmem_wait_until_some(first, ...) SHMEM_BY_IVAR_(_wait_until_some, first, __VA_ARGS__)
+#define shmem_wait_until_some_vector(first, ...) SHMEM_BY_IVAR_(_wait_until_some_vector, first, __VA_ARGS__)
+#define shmem_test_all(first, ...) SHMEM_BY_IVAR_(_test_all, first, __VA_ARGS__)
+#define shmem_test_all_vector(first, ...) SHMEM_BY_IVAR_(_test_all_vector, first, __VA_ARGS__)
+#define shmem_test_any(first, ...) SHMEM_BY_IVAR_(_test_any, first, __VA_ARGS__)
+#define shmem_test_any_vector(first, ...) SHMEM_BY_IVAR_(_test_any_vector, first, __VA_ARGS__)
+#define shmem_test_some(first, ...) SHMEM_BY_IVAR_(_test_some, first, __VA_ARGS__)
+#define shmem_test_some_vector(first, ...) SHMEM_BY_IVAR_(_test_some_vector, first, __VA_ARGS__)
 
 /* ---- old.h: (dest, ...) ---- */
 #define shmem_fetch(first, ...) SHMEM_BY_TYPE_(SHMEM_G_EXT_CONST_, _fetch, first, __VA_ARGS__)

@@ -5,12 +5,14 @@ usage: shmem.py CASE BUILD COMPILER...
 
 names       the tables, shmem.sym, what the headers declare and what the library exports agree
 prototypes  every function and its pshmem_ twin has the standard's type
-generic     every C11 form, with every type and with and without a context, calls the function that it should
+generic     every C11 form, with every type and with and without a context, calls the function that it should; what is waited for
+            may be volatile
 cxx         the headers compile as C++, strictly
 
 Exit code 77: skipped, with the reason.
 """
 import glob
+import itertools
 import os
 import re
 import shutil
@@ -135,7 +137,7 @@ static void judge(const char *right, int line)
 }
 """
 ARGUMENTS = {"ctx": "ctx", "team": "team", "sig_addr": "sig", "indices": "indices", "status": "status",
-             "source": "source", "dest": "dest", "fetch": "dest", "ivar": "dest", "ivars": "dest", "cmp_values": "dest",
+             "source": "source", "dest": "dest", "fetch": "dest", "ivar": "dest", "ivars": "dest", "cmp_values": "source",
              "value": "*dest", "cond": "*dest", "cmp_value": "*dest"}
 
 
@@ -177,11 +179,12 @@ def generic():
         if types is None:
             body.append(f'    {call};\n    judge(" {function} ", __LINE__);')
             continue
-        for ctype, word in types:
+        qualifiers = ("", "volatile ") if any("TYPE *ivar" in p for p in parameters) else ("",)
+        for (ctype, word), qualifier in itertools.product(types, qualifiers):
             # Types that are one on this machine share a function: any of their names is right.
             const = "const " if "const TYPE *source" in ",".join(parameters) else ""
             right = "".join(f" {function.format(other)} " for _, other in types if (word, other) in SAME or word == other)
-            body.append(f"    {{\n        {ctype} dest[1] = {{0}}; {const}{ctype} source[1] = {{0}};\n"
+            body.append(f"    {{\n        {qualifier}{ctype} dest[1] = {{0}}; {const}{ctype} source[1] = {{0}};\n"
                         f"        (void)dest, (void)source;\n        {call};\n"
                         f'        judge("{right}", __LINE__);\n    }}')
     text.append("int main(void)\n{\n" + "\n".join(body) +
@@ -195,7 +198,9 @@ def generic():
                   os.path.join(folder, "mock.o"), "-o", os.path.join(folder, "generic"))
         subprocess.run([os.path.join(folder, "generic")], check=True)
         for wrong in ("shmem_put(text, text, 1, 1)", "shmem_put(c, text, text, 1, 1)", "shmem_atomic_add(&f, 1, 1)",
-                      "shmem_atomic_and(&f, 1, 1)", "shmem_broadcast(t, text, text, 1, 0)", "shmem_or_reduce(t, &f, &f, 1)"):
+                      "shmem_atomic_and(&f, 1, 1)", "shmem_wait_until(&f, SHMEM_CMP_EQ, 1)",
+                      "shmem_test((const int *)0, SHMEM_CMP_EQ, 1)", "shmem_atomic_inc((volatile int *)0, 0)",
+                      "shmem_broadcast(t, text, text, 1, 0)", "shmem_or_reduce(t, &f, &f, 1)"):
             compile_c(folder, "#include <shmem.h>\n"
                       f"void g(shmem_ctx_t c, shmem_team_t t, void **text, float f) {{ {wrong}; }}\n", "-std=c11",
                       "-fsyntax-only", want=1)

@@ -219,7 +219,7 @@ def shows(prefix, work):
                 sys.exit(1)
     # So many files take the script's shell no time that grows with their square.
     run(["sh", "-c", 'ulimit -t 10; exec "$@"', "sh", tool, *["a.o"] * 20000], env={**os.environ, "HOTLANE_CC": "true"})
-    if any(not run([tool, option]).startswith("usage: mpicc") for option in ("-help", "-h")):
+    if any(not run([tool, option]).startswith("usage: mpicc") for option in ("-help", "-h", "-showme:help", "--showme:help")):
         print("FAILED: mpicc -help")
         sys.exit(1)
     # PETSc's configure knows a compiler by its help, of which it reads the first lines.

@@ -44,9 +44,25 @@ def the_launchers_libraries_are_found_last():
 def the_working_directory_is_set():
     job = run("-wdir", "/usr", "-n", 1, "pwd", ":", "--wdir=/etc", "pwd")
     same(sorted(job.out.splitlines()), ["/etc", "/usr"])
+    with tempfile.TemporaryDirectory() as d:
+        d = os.path.realpath(d)
+        os.mkdir(f"{d}/sub")
+        os.symlink("sub", f"{d}/link")
+        for words, env, pwd in ((["-wdir", d], {"PWD": "/usr"}, d), (["-wdir", "sub"], {"PWD": "/usr"}, f"{d}/sub"), (["-wdir", f"{d}/link"], {}, f"{d}/sub"),
+                                (["-wdir", "sub/.."], {}, d), ([], {"PWD": "/usr"}, "/usr"), (["-genv", "PWD=/etc", "-wdir", "sub"], {}, "/etc"),
+                                (["-env", "PWD=/etc", "-wdir", "sub"], {}, "/etc")):
+            job = run(*words, "-n", 2, "env", env=env, cwd=d)
+            same((words, job.code, [line for line in job.out.splitlines() if line.startswith("PWD=")]), (words, 0, [f"PWD={pwd}"] * 2))
     job = run("-wdir", "/no/such", "-n", 2, "pwd")
     same(job.code, 1)
     holds(job.err, "/no/such")
+    for program, line in (("./no_such", "cannot run ./no_such in /usr (--wdir): No such file or directory"),
+                          ("no/such", "cannot run no/such in /usr (--wdir): No such file or directory"),
+                          ("./bin", "cannot run ./bin in /usr (--wdir): Permission denied"),
+                          ("/no/such", "cannot run /no/such: No such file or directory"),
+                          ("no_such_program", "cannot run no_such_program: No such file or directory")):
+        job = run("-wdir", "/usr", "-n", 2, program)
+        same((job.code, job.err), (126 if program == "./bin" else 127, f"mpiexec: {line}\n"))
 
 
 def parts_share_one_numbering():
@@ -82,9 +98,24 @@ def impossible_values_are_refused():
     refused("--tag-output=yes", "true", words=["no value"])
 
 
+def the_timeout_may_be_a_variable():
+    """The option goes before it; nonsense is refused as the option's; an empty one is none."""
+    job = run("-n", 2, "sleep", 60, env={"MPIEXEC_TIMEOUT": "0.3"})
+    same(job.code, 124)
+    holds(job.err, "longer than 0.3 s")
+    for words, value in ((["--timeout", "600"], "0.01"), (["--timeout", "600"], "x"), ([], "")):
+        job = run(*words, "-n", 1, *sh("sleep 0.3; echo up"), env={"MPIEXEC_TIMEOUT": value})
+        same((job.code, job.out, job.err), (0, "up\n", ""))
+    for value in ("0", "-1", "2x", "soon", "1e10", "nan"):
+        refused("true", env={"MPIEXEC_TIMEOUT": value}, words=[f"MPIEXEC_TIMEOUT {value}: a number of seconds above 0"])
+
+
 def other_machines_are_refused_with_the_reason():
     here = socket.gethostname()
     same(run("-hosts", f"localhost,{here},127.0.0.1:4,LocalHost,{here.upper()}", "-n", 2, "true").code, 0)
+    same(run("-hosts", f"me@localhost:1,root@{here},me@127.0.0.1:4,me@::1", "-n", 2, "true").code, 0)
+    refused("-hosts", "localhost@far.example", "true", words=["localhost@far.example is not this machine"])
+    refused("-H", "me@", "true", words=["me@ is not this machine"])
     refused("-hosts", "localhost,far.example", "true", words=["far.example", "this machine only", "srun"])
     refused("-hostfile", "/", "true", words=["-hostfile /: Is a directory"])
     with tempfile.NamedTemporaryFile(mode="w") as f:
@@ -122,6 +153,39 @@ def slots_are_added_up_and_too_few_are_told():
         same(run("--machinefile", f.name, "true").code, 2)
 
 
+def more_ranks_than_slots_are_refused_where_that_is_asked():
+    """The last of the two words counts; where there are no slots there is nothing to refuse."""
+    for words in (["--nooversubscribe"], ["-nooversubscribe", "-v"], ["--map-by", "slot:nooversubscribe"], ["--map-by", ":OVERSUBSCRIBE,NoOversubscribe"],
+                  ["--oversubscribe", "--nooversubscribe"]):
+        refused(*words, "-H", "localhost:2", "-n", 4, "true", share=False,
+                words=["4 ranks for 2 slots of the hosts named", "--nooversubscribe refuses", "write -n 2", "localhost:4"])
+        same(run(*words, "-H", "localhost:1,localhost:1", "-n", 2, *sh("echo up"), share=False).out, "up\nup\n")
+    for words in (["--nooversubscribe", "--oversubscribe"], ["--map-by", "slot:nooversubscribe:oversubscribe"], []):
+        job = run(*words, "-H", "localhost:2", "-n", 4, *sh("echo up"), share=False)
+        same((job.code, job.out, job.err), (0, "up\n" * 4, ""))
+    for hosts in ([], ["-H", "localhost"], ["-H", "localhost:1,localhost"]):
+        job = run("--nooversubscribe", *hosts, "-n", 4, *sh("echo up"), share=False)
+        same((job.code, job.out, job.err), (0, "up\n" * 4, ""))
+    refused("--nooversubscribe", "-H", "localhost:1", "-n", 1, "true", ":", "-n", 1, "true", share=False, words=["2 ranks for 1 slot of"])
+
+
+def one_rank_is_told_where_open_mpi_starts_more():
+    """Without a number of ranks; by the rules of the other such lines."""
+    with tempfile.NamedTemporaryFile(mode="w") as f:
+        f.write("localhost slots=2\nlocalhost slots=1\n")
+        f.flush()
+        for words, env, others in ((["-H", "localhost:2"], {}, 2), (["-hostfile", f.name], {}, 3), ([], {"SLURM_NTASKS": "4"}, 4),
+                                   (["-H", "localhost:2"], {"SLURM_NTASKS": "4"}, 2), (["-H", "localhost:1"], {}, 0), (["-H", "localhost"], {}, 0),
+                                   (["-H", "localhost"], {"SLURM_NTASKS": "4"}, 0), (["-H", "localhost:2", "-n", 1], {}, 0),
+                                   (["-H", "localhost:2", "-ppn", 1], {}, 0), ([], {"SLURM_NTASKS": "1"}, 0), ([], {"SLURM_NTASKS": "x"}, 0)):
+            job = run("-v", *words, *sh("echo $PMI_SIZE"), env=env, share=False)
+            line = f"mpiexec: 1 rank starts: write -n N (Open MPI would start {others} here)\n" if others else ""
+            same((words, env, job.code, job.out, "".join(text for text in job.err.splitlines(True) if "take turns" not in text)), (words, env, 0, "1\n", line))
+    for words, share in (([], False), (["-v"], True)):
+        same(run(*words, "-H", "localhost:2", "true", share=share).err, "")
+    same(run("-v", "-H", "localhost:2", "true", ":", "true", share=False).code, 0)
+
+
 def files_of_hosts_may_be_spelled_as_others_do():
     """What Open MPI and Hydra read. Words that limit or describe the machine get a line; what nobody knows is refused with its place."""
     with tempfile.NamedTemporaryFile(mode="w") as f:
@@ -133,7 +197,8 @@ def files_of_hosts_may_be_spelled_as_others_do():
             return ["-v", "-hostfile", f.name]
 
         for text, slots in (("localhost slots = 4\n", 4), ("localhost slots= 3 # three\r\n127.0.0.1:1# one", 4), ("localhost\tcpu =\t2 // two\n", 2),
-                            ("# all\n\n   localhost   count=1  \n", 1), ("localhost:4   # as in Hydra's\n", 4), ("localhost slots =2\n" * 2, 4)):
+                            ("# all\n\n   localhost   count=1  \n", 1), ("localhost:4   # as in Hydra's\n", 4), ("localhost slots =2\n" * 2, 4),
+                            ("root@localhost slots=2\nme@127.0.0.1:1\n", 3)):
             for n in (slots, slots + 1):
                 job = run(*hosts(text), "-n", n, "true", share=False)
                 told = [line for line in job.err.splitlines() if "take turns" not in line]
@@ -163,6 +228,25 @@ def what_has_no_effect_is_accepted_with_one_line():
           "--rank-by core, --display=map, -genvlist A,B (")
     same(run("-q", *words, "true").err, "")
     refused("--rank-by", "socket", "true", words=["numbered as they are placed"])
+    words = ["--show-progress", "--hetero-nodes", "--tmpdir", "/tmp/x", "--max-restarts", "3", "--preload-binary", "--report-state-on-timeout",
+             "--forward-signals", "SIGUSR1,usr2,SIGCONT"]
+    job = run(*words, "-n", 1, *sh("echo up"))
+    same((job.code, job.out), (0, "up\n"))
+    same(job.err, "mpiexec: accepted, without effect here: --show-progress, --hetero-nodes, --tmpdir /tmp/x, --max-restarts 3, --preload-binary, "
+         "--report-state-on-timeout, --forward-signals SIGUSR1,usr2,SIGCONT (--help says why)\n")
+    for signals in ("10,12", "none", "SIGTERM,15"):
+        same(run("-q", "--forward-signals", signals, "true").code, 0)
+    for signals, wrong in (("SIGUSR1,SIGWINCH", "SIGWINCH"), ("17", "17"), ("USR", "USR"), ("12x", "12x")):
+        refused("--forward-signals", signals, "true", words=[f"--forward-signals {signals}: {wrong} is not passed to the ranks; INT, TERM"])
+
+
+def what_has_a_counterpart_is_refused_with_it():
+    files = "write -l, which tells ranks apart, and >FILE; or the program as sh -c 'exec ./prog >out.$PMI_RANK'"
+    for words, text in ((["--output-filename", "out"], files), (["--output", "directory=out"], files), (["--output=file=out"], files),
+                        (["--output", "tag,dir=out,merge"], files), (["--output", "xml"], files), (["--output", "tag,merge"], "write 2>&1 to merge"),
+                        (["--get-stack-traces"], "write HOTLANE_WATCHDOG=SECONDS before"), (["--report-uri", "-"], "write nothing: no other program connects"),
+                        (["--report-pid", "-"], "write `sh -c 'echo $$ >FILE; exec mpiexec ...'`")):
+        refused(*words, "true", words=[words[0].split("=")[0], text])
 
 
 def ranks_of_each_machine_are_the_ranks():
@@ -217,8 +301,10 @@ def help_and_version_go_to_standard_output():
 
 CASES = [variables_are_set_and_the_part_wins, an_outer_launchers_variables_do_not_get_in, the_launchers_own_variables_are_refused,
          the_launchers_libraries_are_found_last, the_working_directory_is_set, parts_share_one_numbering, the_nearest_option_is_named,
-         impossible_values_are_refused, other_machines_are_refused_with_the_reason, slots_are_added_up_and_too_few_are_told,
-         files_of_hosts_may_be_spelled_as_others_do, what_has_no_effect_is_accepted_with_one_line, ranks_of_each_machine_are_the_ranks, job_scripts_of_others_run,
+         impossible_values_are_refused, the_timeout_may_be_a_variable, other_machines_are_refused_with_the_reason, slots_are_added_up_and_too_few_are_told,
+         more_ranks_than_slots_are_refused_where_that_is_asked, one_rank_is_told_where_open_mpi_starts_more,
+         files_of_hosts_may_be_spelled_as_others_do, what_has_no_effect_is_accepted_with_one_line,
+         what_has_a_counterpart_is_refused_with_it, ranks_of_each_machine_are_the_ranks, job_scripts_of_others_run,
          help_and_version_go_to_standard_output]
 
 if __name__ == "__main__":

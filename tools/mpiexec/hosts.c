@@ -121,8 +121,8 @@ static int take_word(const char *where, const char *host, char *word, char **num
     return -1;
 }
 
-/* Takes one entry: a name, perhaps with ":slots" behind it (an IPv6 address is not cut), then the further
- * words of a file's line. */
+/* Takes one entry: a name, perhaps with "user@" before it, which has no effect, and ":slots" behind it (an
+ * IPv6 address is not cut), then the further words of a file's line. */
 static int take_host(const char *where, char *host, char **words, struct hl_mx_slots *slots)
 {
     char *colon = strchr(host, ':'), *number = NULL;
@@ -130,7 +130,8 @@ static int take_host(const char *where, char *host, char **words, struct hl_mx_s
         *colon = 0;
         number = colon + 1;
     }
-    if (!is_here(host)) {
+    const char *at = strrchr(host, '@');
+    if (!is_here(at ? at + 1 : host)) {
         return REFUSE("%s: %s is not this machine, and this launcher starts ranks on this machine only; "
                       "for several machines start the same program with srun, Hydra's mpiexec or prterun",
                       where, host);

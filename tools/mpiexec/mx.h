@@ -57,6 +57,8 @@ struct hl_mx_opts {
     const char *bind_list; /* sets of CPUs, for HL_MX_BIND_LIST */
     enum hl_mx_map map;
     bool label, report, keep_going, oversubscribe, verbose, quiet, no_library;
+    bool strict;          /* more ranks than slots are refused */
+    bool unasked;         /* nothing gave the number of ranks of a part */
     char *unused;         /* options without effect, as given */
     double timeout_s;     /* 0: none */
     const char *sys_root; /* the folder from which the machine's topology is read, normally "/sys" */

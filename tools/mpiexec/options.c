@@ -34,10 +34,13 @@ const struct hl_mx_row hl_mx_rows[] = {
                                    "socket, or a list of sets, one for each, as in 0-3:4-7")
     PART(MAP, "map-by", "ORDER", "how ranks are dealt to what they are bound to: slot (the default: blocks, as core, "
                                  "hwthread and node), numa or socket: in turn over these; ppr:N:node: as -ppn; "
-                                 ":oversubscribe may follow")
+                                 ":oversubscribe or :nooversubscribe may follow")
     PART(REPORT, "report-bindings", "", "say which CPUs each rank got")
     PART(SHARE, "oversubscribe", "", "more threads than CPUs are meant: no line about that, cores are shared")
-    PART(TIMEOUT, "timeout", "SECONDS", "end the job after that time, with code 124")
+    PART(STRICT, "nooversubscribe", "", "more ranks than the slots of the hosts named are refused; where no slots are "
+                                        "named it has no effect")
+    PART(TIMEOUT, "timeout", "SECONDS", "end the job after that time, with code 124 (default: what the variable "
+                                "MPIEXEC_TIMEOUT says)")
     PART(KEEP, "keep-going", "", "the death of a rank ends only that rank")
     PART(ERRHANDLER, "initial-errhandler", "HANDLER", "error handler at the start: mpi_errors_are_fatal (the default), "
                                                       "mpi_errors_abort or mpi_errors_return")
@@ -50,7 +53,7 @@ const struct hl_mx_row hl_mx_rows[] = {
     PART(HOSTFILE, "default-hostfile", "FILE", ALSO)
     PART(HOSTFILE, "f", "FILE", ALSO)
     PART(VERBOSE, "v", "", "say what is otherwise said on a terminal only: threads that will take turns on CPUs, "
-                           "more ranks than slots")
+                           "more ranks than slots, one rank where -n was left out")
     PART(VERBOSE, "verbose", "", ALSO)
     PART(QUIET, "q", "", "no line about options without effect")
     PART(QUIET, "quiet", "", ALSO)
@@ -87,14 +90,16 @@ const struct hl_mx_row hl_mx_rows[] = {
     NONE("order-nodes", "ORDER", ALSO)
     NONE("disable-hostname-propagation", "", ALSO)
     NONE("leave-session-attached", "", ALSO)
+    NONE("preload-binary", "", ALSO)
     NONE("rr", "", "all ranks are on this machine")
     NONE("grr", "N", ALSO)
     NONE("pernode", "", ALSO)
     NONE("bynode", "", ALSO)
+    NONE("hetero-nodes", "", ALSO)
     NONE("byslot", "", "this launcher does that anyway")
     NONE("bycore", "", ALSO)
     PART(RANK, "rank-by", "slot|core|hwthread|node", ALSO)
-    NONE("nooversubscribe", "", ALSO)
+    PART(SIGNALS, "forward-signals", "LIST", ALSO)
     NONE("ordered-output", "", ALSO)
     NONE("allow-run-as-root", "", ALSO)
     NONE("genvall", "", ALSO)
@@ -111,6 +116,10 @@ const struct hl_mx_row hl_mx_rows[] = {
     NONE("print-all-exitcodes", "", "one line names each rank that failed")
     NONE("silent-abort", "", ALSO)
     NONE("timestamp-output", "", "no counterpart")
+    NONE("show-progress", "", ALSO)
+    NONE("report-state-on-timeout", "", ALSO)
+    NONE("max-restarts", "N", ALSO)
+    NONE("tmpdir", "DIR", ALSO)
     NONE("stream-buffering", "N", ALSO)
     NONE("topolib", "NAME", ALSO)
     NONE("usize", "N", ALSO)
@@ -157,6 +166,9 @@ const struct hl_mx_row hl_mx_rows[] = {
     WRITE("gdb", "the debugger as the program of a part, as in -n 1 gdb --args ./prog : -n 3 ./prog")
     WRITE("debug", ALSO)
     WRITE("tv", ALSO)
+    WRITE("get-stack-traces", "HOTLANE_WATCHDOG=SECONDS before this command: ranks that wait so long say for what")
+    WRITE("report-pid", "`sh -c 'echo $$ >FILE; exec mpiexec ...'`")
+    WRITE("report-uri", "nothing: no other program connects to this launcher")
     WRITE("info", "--version, or call hotlane-info")
 };
 // clang-format on

@@ -21,6 +21,7 @@ enum hl_mx_opt {
     HL_MX_OPT_KEEP,
     HL_MX_OPT_ERRHANDLER,
     HL_MX_OPT_SHARE,
+    HL_MX_OPT_STRICT,
     HL_MX_OPT_HOSTS,
     HL_MX_OPT_HOSTFILE,
     HL_MX_OPT_VERBOSE,
@@ -31,6 +32,7 @@ enum hl_mx_opt {
     HL_MX_OPT_VERSION,
     /* Of other launchers, without a counterpart */
     HL_MX_OPT_RANK,
+    HL_MX_OPT_SIGNALS,
     HL_MX_OPT_NOTHING, /* accepted, and named in the line about such options */
     HL_MX_OPT_REFUSED
 };

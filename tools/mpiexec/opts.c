@@ -5,6 +5,7 @@
 #include "options.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,6 +52,16 @@ const char *hl_mx_env_get(const struct hl_mx_opts *o, const struct hl_mx_part *p
     const char *found = find_pair(p->env.set, p->env.n, name);
     found = found ? found : find_pair(o->genv.set, o->genv.n, name);
     return found ? found : find_pair(environ, n, name);
+}
+
+static const struct hl_mx_row *find_row(const char *name)
+{
+    for (int i = 0; i < hl_mx_row_count; i++) {
+        if (!strcmp(hl_mx_rows[i].name, name)) {
+            return &hl_mx_rows[i];
+        }
+    }
+    return NULL;
 }
 
 /* Refuses an option of other launchers and prints what to write instead. */
@@ -177,13 +188,14 @@ static const char *take_ppr(struct hl_mx_part *p, const char *arg, const char *t
 /* Takes the modifiers behind the place to map by: words between commas or colons. */
 static int set_map_words(struct hl_mx_opts *o, const char *arg, const char *text, const char *words)
 {
-    static const char *const idle[] = {"nooversubscribe", "span", "inherit",
-                                       "noinherit",       "pe=1", "if-supported"};
+    static const char *const idle[] = {"span", "inherit", "noinherit", "pe=1", "if-supported"};
     char *copy = strcpy(hl_mx_alloc(strlen(words) + 1), words), *save = NULL;
     int rc = -1;
     for (char *w = strtok_r(copy, ":,", &save); w && rc < 0; w = strtok_r(NULL, ":,", &save)) {
-        bool known = !strcasecmp(w, "oversubscribe");
-        o->oversubscribe |= known;
+        bool share = !strcasecmp(w, "oversubscribe"), strict = !strcasecmp(w, "nooversubscribe");
+        bool known = share || strict;
+        o->oversubscribe |= share;
+        o->strict = strict || (o->strict && !share);
         for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
             known |= !strcasecmp(w, idle[i]);
         }
@@ -225,6 +237,50 @@ static int set_rank_by(struct hl_mx_opts *o, const char *arg, const char *text)
         return note(o, arg, text);
     }
     return COMPLAIN("%s %s: ranks are numbered as they are placed; write --map-by with --bind-to", arg, text);
+}
+
+/* Takes --output: of Open MPI's words for it only tag has a counterpart. */
+static int set_output(struct hl_mx_opts *o, const char *arg, const char *text)
+{
+    bool file = strchr(text, '=') || strcasestr(text, "file") || strcasestr(text, "dir");
+    char shown[1024];
+    o->label = true;
+    if (!strcasecmp(text, "tag")) {
+        return -1;
+    }
+    if (!file && strcasestr(text, "merge")) {
+        return COMPLAIN("%s %s: must be tag; write 2>&1 to merge", arg, text);
+    }
+    return COMPLAIN("%s %s: must be tag; for others write %s", arg, text,
+                    hl_mx_words(find_row("output-filename")->text, shown, sizeof shown));
+}
+
+/* Takes --forward-signals: the signals that are passed to the ranks anyway, by name or number. */
+static int set_signals(struct hl_mx_opts *o, const char *arg, const char *text)
+{
+    static const struct {
+        const char *name;
+        int number;
+    } passed[] = {{"USR1", SIGUSR1}, {"USR2", SIGUSR2}, {"CONT", SIGCONT}, {"TSTP", SIGTSTP}, {"INT", SIGINT},
+                  {"TERM", SIGTERM}, {"HUP", SIGHUP},   {"QUIT", SIGQUIT}, {"none", 0}};
+    char *copy = strcpy(hl_mx_alloc(strlen(text) + 1), text), *save = NULL;
+    int rc = -1;
+    for (char *w = strtok_r(copy, ",", &save); w && rc < 0; w = strtok_r(NULL, ",", &save)) {
+        char *end;
+        long number = strtol(w, &end, 10);
+        bool known = false;
+        for (size_t i = 0; i < sizeof passed / sizeof *passed; i++) {
+            known |= !strcasecmp(w + (strncasecmp(w, "SIG", 3) ? 0 : 3), passed[i].name) ||
+                     (end != w && !*end && number == passed[i].number);
+        }
+        if (!known) {
+            rc = COMPLAIN(
+                "%s %s: %s is not passed to the ranks; INT, TERM, HUP, QUIT, USR1, USR2, CONT and TSTP are",
+                arg, text, w);
+        }
+    }
+    free(copy);
+    return rc < 0 ? note(o, arg, text) : rc;
 }
 
 static int set_x(struct hl_mx_part *p, const char *arg, const char *text)
@@ -308,10 +364,12 @@ static int switch_on(struct hl_mx_opts *o, const struct hl_mx_row *r)
                  : r->id == HL_MX_OPT_REPORT  ? &o->report
                  : r->id == HL_MX_OPT_KEEP    ? &o->keep_going
                  : r->id == HL_MX_OPT_SHARE   ? &o->oversubscribe
+                 : r->id == HL_MX_OPT_STRICT  ? &o->strict
                  : r->id == HL_MX_OPT_QUIET   ? &o->quiet
                  : r->id == HL_MX_OPT_LIBRARY ? &o->no_library
                                               : &o->verbose;
     *flag = true;
+    o->strict = o->strict && r->id != HL_MX_OPT_SHARE; /* the last one counts */
     return -1;
 }
 
@@ -323,8 +381,7 @@ static int apply(struct hl_mx_opts *o, struct hl_mx_part *p, const struct hl_mx_
     case HL_MX_OPT_GENV:
         return set_env(&o->genv, arg, v);
     case HL_MX_OPT_OUTPUT:
-        o->label = true;
-        return !strcasecmp(v[0], "tag") ? -1 : COMPLAIN("%s %s: must be tag; redirect for others", arg, v[0]);
+        return set_output(o, arg, v[0]);
     case HL_MX_OPT_BIND:
         return set_bind(o, arg, v[0]);
     case HL_MX_OPT_MAP:
@@ -346,21 +403,13 @@ static int apply(struct hl_mx_opts *o, struct hl_mx_part *p, const struct hl_mx_
         return print_version();
     case HL_MX_OPT_RANK:
         return set_rank_by(o, arg, v[0]);
+    case HL_MX_OPT_SIGNALS:
+        return set_signals(o, arg, v[0]);
     case HL_MX_OPT_NOTHING:
         return note(o, arg, v[0]);
     default:
         return r->id <= HL_MX_OPT_WDIR ? apply_to_part(p, r, arg, v) : switch_on(o, r);
     }
-}
-
-static const struct hl_mx_row *find_row(const char *name)
-{
-    for (int i = 0; i < hl_mx_row_count; i++) {
-        if (!strcmp(hl_mx_rows[i].name, name)) {
-            return &hl_mx_rows[i];
-        }
-    }
-    return NULL;
 }
 
 /* Reads the option at argv[*at] and moves *at behind its values. Returns -1, or the exit code. */
@@ -403,6 +452,7 @@ static void count_ranks(struct hl_mx_opts *o, struct hl_mx_part *p)
 {
     char text[16];
     if (!p->n) {
+        o->unasked |= !p->each;
         p->n = p->each ? p->each : 1;
     } else if (p->each && p->n > p->each) {
         snprintf(text, sizeof text, "%d", p->each);
@@ -440,6 +490,34 @@ static int parse_part(struct hl_mx_opts *o, struct hl_mx_part *p, char **argv, i
     return -1;
 }
 
+/* Are there more ranks than slots? Where a host has no number of slots there never are. */
+static bool exceeds_slots(const struct hl_mx_opts *o)
+{
+    return o->slots.n && !o->slots.open && o->size > o->slots.n;
+}
+
+/* Returns -1, or, after an error message, the exit code. */
+static int check_slots(const struct hl_mx_opts *o)
+{
+    if (!o->strict || !exceeds_slots(o)) {
+        return -1;
+    }
+    return COMPLAIN(
+        "%d rank%s for %lld slot%s of the hosts named, and --nooversubscribe refuses more ranks than "
+        "slots; write -n %lld, or more slots, as in localhost:%d",
+        o->size, hl_mx_plural(o->size), (long long)o->slots.n, hl_mx_plural(o->slots.n),
+        (long long)o->slots.n, o->size);
+}
+
+/* How many ranks Open MPI would start without -n: as many as there are slots, of the hosts named or of
+ * Slurm's allocation; 1 if that is not known. */
+static int64_t ranks_elsewhere(const struct hl_mx_opts *o)
+{
+    const char *tasks = getenv("SLURM_NTASKS");
+    int64_t n = o->slots.open ? 1 : o->slots.n ? o->slots.n : tasks ? strtol(tasks, NULL, 10) : 1;
+    return n >= 1 && n <= RANKS_MOST ? n : 1;
+}
+
 /* Prints one line that names all options without effect, then hints that only a user on a terminal (or -v)
  * gets, since test suites compare output. */
 static void tell(struct hl_mx_opts *o)
@@ -451,7 +529,11 @@ static void tell(struct hl_mx_opts *o)
     if (o->unused && !o->quiet) {
         hl_mx_say("accepted, without effect here: %s (--help says why)", o->unused);
     }
-    if (o->slots.n && !o->slots.open && o->size > o->slots.n && hl_mx_opts_chatty(o)) {
+    int64_t there = ranks_elsewhere(o);
+    if (o->unasked && o->size == 1 && there > 1 && hl_mx_opts_chatty(o)) {
+        hl_mx_say("1 rank starts: write -n N (Open MPI would start %lld here)", (long long)there);
+    }
+    if (exceeds_slots(o) && hl_mx_opts_chatty(o)) {
         hl_mx_say("%d rank%s for %lld slot%s of the hosts named: all start on this machine "
                   "(--oversubscribe: this is meant)",
                   o->size, hl_mx_plural(o->size), (long long)o->slots.n, hl_mx_plural(o->slots.n));
@@ -480,6 +562,13 @@ int hl_mx_opts_parse(int argc, char **argv, struct hl_mx_opts *o)
         }
         o->size += p->n;
     } while (argv[at]);
-    tell(o);
-    return -1;
+    const char *timeout = getenv("MPIEXEC_TIMEOUT");
+    int rc = check_slots(o);
+    if (rc < 0 && o->timeout_s == 0 && timeout && *timeout) {
+        rc = set_timeout(o, "MPIEXEC_TIMEOUT", timeout);
+    }
+    if (rc < 0) {
+        tell(o);
+    }
+    return rc;
 }

@@ -81,18 +81,36 @@ static void set_pair(char **e, int *n, char *pair)
     e[(*n)++] = pair;
 }
 
+/* PWD for a part whose ranks work in another folder than the launcher, or NULL; the caller owns it. */
+static char *make_pwd_pair(const struct hl_mx_part *p)
+{
+    char *path = p->wdir ? realpath(p->wdir, NULL) : NULL; /* NULL, too: there is no such folder */
+    if (!path) {
+        return NULL;
+    }
+    size_t cap = strlen(path) + sizeof "PWD=";
+    char *pair = hl_mx_alloc(cap);
+    snprintf(pair, cap, "PWD=%s", path);
+    free(path);
+    return pair;
+}
+
 static char **make_env(const struct hl_mx_part *p)
 {
     int n = 0, k = 0;
     while (environ[n]) {
         n++;
     }
-    char **e = hl_mx_alloc(sizeof *e * (size_t)(n + hl_mx.opt.genv.n + p->env.n + SLOTS + 3));
+    char **e = hl_mx_alloc(sizeof *e * (size_t)(n + hl_mx.opt.genv.n + p->env.n + SLOTS + 4));
     e[k++] = job_pair; /* first, as the guardians read only the beginning of an environment */
     for (int i = 0; i < n; i++) {
         if (!hl_mx_spawn_owns(environ[i])) {
             e[k++] = environ[i];
         }
+    }
+    char *pwd = make_pwd_pair(p);
+    if (pwd) {
+        set_pair(e, &k, pwd);
     }
     for (int i = 0; i < hl_mx.opt.genv.n; i++) {
         set_pair(e, &k, hl_mx.opt.genv.set[i]);
@@ -332,7 +350,9 @@ static int say_failure(int rank, const struct plan *p)
     if (there && sought) {
         hl_mx_say("cannot run %s: it is not on PATH; ./%s is here", p->argv[0], p->argv[0]);
     } else {
-        hl_mx_say("cannot run %s: %s%s", p->argv[0], strerror(e),
+        bool in_wdir = p->wdir && !sought && *p->argv[0] != '/';
+        hl_mx_say("cannot run %s%s%s%s: %s%s", p->argv[0], in_wdir ? " in " : "", in_wdir ? p->wdir : "",
+                  in_wdir ? " (--wdir)" : "", strerror(e),
                   there ? ": the interpreter that its first line, or the loader that its header names" : "");
     }
     return e == ENOENT || e == ENOTDIR ? 127 : 126;
