@@ -261,7 +261,8 @@ static struct block get_block(const struct hl_coll_side *s, int i)
     int64_t n = s->counts != NULL ? s->counts[i] : s->count;
     int64_t displ = s->displs != NULL ? s->displs[i] : i * n;
 
-    return (struct block){(const char *)s->buf + displ * (s->types != NULL ? 1 : hl_type_extent(type)), n, type};
+    return (struct block){(const char *)s->buf + displ * (s->types != NULL ? 1 : hl_type_extent(type)), n,
+                          type};
 }
 
 static bool is_same_block(struct block a, struct block b)
