@@ -51,7 +51,7 @@ def the_working_directory_is_set():
         for words, env, pwd in ((["-wdir", d], {"PWD": "/usr"}, d), (["-wdir", "sub"], {"PWD": "/usr"}, f"{d}/sub"), (["-wdir", f"{d}/link"], {}, f"{d}/sub"),
                                 (["-wdir", "sub/.."], {}, d), ([], {"PWD": "/usr"}, "/usr"), (["-genv", "PWD=/etc", "-wdir", "sub"], {}, "/etc"),
                                 (["-env", "PWD=/etc", "-wdir", "sub"], {}, "/etc")):
-            job = run(*words, "-n", 2, "env", env=env, cwd=d)
+            job = run(*words, "-n", 2, "env", env=env, cwd=d, launcher=[os.path.abspath(MPIEXEC), "--oversubscribe"])
             same((words, job.code, [line for line in job.out.splitlines() if line.startswith("PWD=")]), (words, 0, [f"PWD={pwd}"] * 2))
     job = run("-wdir", "/no/such", "-n", 2, "pwd")
     same(job.code, 1)
