@@ -95,6 +95,18 @@ static char *make_pwd_pair(const struct hl_mx_part *p)
     return pair;
 }
 
+/* Frees a pair that another one of its name has replaced. */
+static void free_replaced(char *const *e, int n, char *pair)
+{
+    int i = 0;
+    while (i < n && e[i] != pair) {
+        i++;
+    }
+    if (i == n) {
+        free(pair);
+    }
+}
+
 static char **make_env(const struct hl_mx_part *p)
 {
     int n = 0, k = 0;
@@ -118,6 +130,7 @@ static char **make_env(const struct hl_mx_part *p)
     for (int i = 0; i < p->env.n; i++) {
         set_pair(e, &k, p->env.set[i]);
     }
+    free_replaced(e, k, pwd);
     char *libraries = hl_mx.opt.no_library ? NULL : hl_mx_library_pair(e, k);
     if (libraries) {
         set_pair(e, &k, libraries);
