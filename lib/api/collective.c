@@ -248,70 +248,14 @@ static int get_coll_args(const struct hl_api_coll *a, struct hl_coll_call *call,
     return err;
 }
 
-/* Block i of a side whose blocks lie one behind the other or at displacements; n: elements of one type. */
-struct block {
-    const char *at;
-    int64_t n;
-    const struct hl_type *type;
-};
-
-static struct block get_block(const struct hl_coll_side *s, int i)
+static int check_aliases(const struct hl_coll_call *call)
 {
-    const struct hl_type *type = s->types != NULL ? s->types[i] : s->type;
-    int64_t n = s->counts != NULL ? s->counts[i] : s->count;
-    int64_t displ = s->displs != NULL ? s->displs[i] : i * n;
-
-    return (struct block){(const char *)s->buf + displ * (s->types != NULL ? 1 : hl_type_extent(type)), n,
-                          type};
-}
-
-static bool is_same_block(struct block a, struct block b)
-{
-    return a.at == b.at && a.type == b.type && a.n > 0 && b.n > 0 && a.type->size > 0;
-}
-
-static bool has_one_block(enum hl_coll what, bool sends)
-{
-    return sends ? what == HL_COLL_GATHER || what == HL_COLL_GATHERV || what == HL_COLL_ALLGATHER ||
-                       what == HL_COLL_ALLGATHERV || what == HL_COLL_NEIGHBOR_ALLGATHER
-                 : what == HL_COLL_SCATTER || what == HL_COLL_SCATTERV;
-}
-
-/* Is some memory that is read the very memory that is written? Only blocks of one type that begin at one
- * address are judged: others may lie in each other's gaps. */
-static bool is_aliased(const struct hl_api_coll *a, const struct hl_coll_call *call)
-{
-    const struct hl_coll_side *send = &call->send, *recv = &call->recv;
-    const struct hl_comm *c = call->comm;
-    bool out_one = has_one_block(a->what, true), in_one = has_one_block(a->what, false), same = false;
-    int n = c->n_peers;
-
-    if (send->buf == NULL || recv->buf == NULL || send->buf == MPI_IN_PLACE || recv->buf == MPI_IN_PLACE ||
-        hl_comm_is_inter(c)) {
-        return false;
-    }
-    if (rules[a->what].reduces) {
-        return send->buf == recv->buf && does_rule_hold(a, c, rules[a->what].recv) && recv->type->size > 0 &&
-               (recv->counts != NULL ? recv->counts[c->rank] : recv->count) > 0;
-    }
-    if (a->what >= HL_COLL_NEIGHBOR_ALLGATHER) {
-        n = c->shape->n_out < c->shape->n_in ? c->shape->n_out : c->shape->n_in;
-    } else if (out_one || in_one) {
-        same = is_same_block(get_block(send, out_one ? 0 : c->rank), get_block(recv, in_one ? 0 : c->rank));
-    }
-    for (int i = 0; i < n && send->buf == recv->buf && !same; i++) {
-        same = is_same_block(get_block(send, out_one ? 0 : i), get_block(recv, in_one ? 0 : i));
-    }
-    return same;
-}
-
-static int check_aliases(const struct hl_api_coll *a, const struct hl_coll_call *call)
-{
-    return is_aliased(a, call) ? hl_err_say(HL_ERR_BUFFER,
-                                            "data are sent from %p, where others are to be received: give "
-                                            "MPI_IN_PLACE, or another buffer",
-                                            call->send.buf)
-                               : 0;
+    return hl_coll_is_aliased(call)
+               ? hl_err_say(HL_ERR_BUFFER,
+                            "data are sent from %p, where others are to be received: give "
+                            "MPI_IN_PLACE, or another buffer",
+                            call->send.buf)
+               : 0;
 }
 
 /* Runs or starts an operation whose arguments were checked. */
@@ -333,7 +277,7 @@ static int check_and(use_call *use, struct hl_api_on on, const struct hl_api_col
     call.recv = (struct hl_coll_side){0};
 
     err = err == 0 ? get_coll_args(a, &call, k) : err;
-    err = err == 0 ? check_aliases(a, &call) : err;
+    err = err == 0 ? check_aliases(&call) : err;
     err = err == 0 ? use(&call, &r) : err;
     if (err == 0 && request != NULL) {
         *request = hl_req_handle(r);

@@ -66,6 +66,10 @@ struct hl_coll_call {
     struct hl_coll_side send, recv;
 };
 
+/* Is some memory that is read on this rank the very memory that is written? Only blocks of one type that
+ * begin at one address are judged: others may lie in each other's gaps. */
+bool hl_coll_is_aliased(const struct hl_coll_call *call);
+
 /* Runs the operation and waits for its end; the call and the arrays that it points to stay the caller's. On
  * ranks where a side is not significant it may hold anything. */
 int hl_coll_run(const struct hl_coll_call *call);

@@ -1,5 +1,6 @@
 /* Gather, scatter and allgather, with equal and with different blocks. */
 #include "algos.h"
+#include "shape.h"
 
 struct hl_data hl_coll_block(const struct hl_coll_side *side, int i)
 {
@@ -21,6 +22,45 @@ int64_t hl_coll_block_bytes(const struct hl_coll_side *side, int i)
     struct hl_type *type = side->types != NULL ? side->types[i] : side->type;
 
     return (side->counts != NULL ? side->counts[i] : side->count) * type->size;
+}
+
+static bool is_same_block(struct hl_data a, struct hl_data b)
+{
+    return a.buf == b.buf && a.type == b.type && a.count > 0 && b.count > 0 && a.type->size > 0;
+}
+
+static bool has_one_block(enum hl_coll what, bool sends)
+{
+    return sends ? what == HL_COLL_GATHER || what == HL_COLL_GATHERV || what == HL_COLL_ALLGATHER ||
+                       what == HL_COLL_ALLGATHERV || what == HL_COLL_NEIGHBOR_ALLGATHER
+                 : what == HL_COLL_SCATTER || what == HL_COLL_SCATTERV;
+}
+
+bool hl_coll_is_aliased(const struct hl_coll_call *call)
+{
+    const struct hl_coll_side *send = &call->send, *recv = &call->recv;
+    const struct hl_comm *c = call->comm;
+    bool out_one = has_one_block(call->what, true), in_one = has_one_block(call->what, false), same = false;
+    int n = c->n_peers;
+
+    if (send->buf == NULL || recv->buf == NULL || send->buf == MPI_IN_PLACE || recv->buf == MPI_IN_PLACE ||
+        hl_comm_is_inter(c)) {
+        return false;
+    }
+    if (send->type == NULL && send->types == NULL) { /* a reduction: the operand is of the result's type */
+        return send->buf == recv->buf && (call->what != HL_COLL_REDUCE || c->rank == call->root) &&
+               recv->type->size > 0 && (recv->counts != NULL ? recv->counts[c->rank] : recv->count) > 0;
+    }
+    if (call->what >= HL_COLL_NEIGHBOR_ALLGATHER) {
+        n = c->shape->n_out < c->shape->n_in ? c->shape->n_out : c->shape->n_in;
+    } else if (out_one || in_one) {
+        same = is_same_block(hl_coll_block(send, out_one ? 0 : c->rank),
+                             hl_coll_block(recv, in_one ? 0 : c->rank));
+    }
+    for (int i = 0; i < n && send->buf == recv->buf && !same; i++) {
+        same = is_same_block(hl_coll_block(send, out_one ? 0 : i), hl_coll_block(recv, in_one ? 0 : i));
+    }
+    return same;
 }
 
 void hl_build_gather_linear(struct hl_sched *s, const struct hl_coll_call *c)
