@@ -190,6 +190,15 @@ static int get_operand(const struct hl_api_coll *a, int n, bool in_place, const 
     return recv->type != NULL ? hl_api_check_buffer(send->buf, recv->count, recv->type) : 0;
 }
 
+/* Does the result of a reduction matter on this rank? MPI_Exscan has none on its first rank, which reads the
+ * buffer only where its operand lies there (MPI 4.1, 6.11.2). */
+static bool has_result(const struct hl_api_coll *a, const struct hl_comm *c)
+{
+    bool first = a->what == HL_COLL_EXSCAN && c->rank == 0 && a->send.buf != MPI_IN_PLACE;
+
+    return !first && does_rule_hold(a, c, rules[a->what].recv);
+}
+
 static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call, struct kept_args *k)
 {
     const struct hl_comm *c = call->comm;
@@ -203,7 +212,7 @@ static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call,
     if (a->root == MPI_PROC_NULL) {
         return 0;
     }
-    if (!does_rule_hold(a, c, rules[a->what].recv) || share) {
+    if (!has_result(a, c) || share) {
         recv.buf = SOMEWHERE;
     }
     err = get_side(&recv, c->size, NULL, false, &call->recv, k);

@@ -36,11 +36,22 @@ static bool has_one_block(enum hl_coll what, bool sends)
                  : what == HL_COLL_SCATTER || what == HL_COLL_SCATTERV;
 }
 
+/* Neighbourhood collectives: is block i only sent, or only received into, because a neighbour is beyond the end
+ * of a grid? */
+static bool is_idle_block(const struct hl_coll_call *call, int i)
+{
+    const struct hl_shape *shape = call->comm->shape;
+
+    return shape->in[i] == MPI_PROC_NULL ||
+           (call->what != HL_COLL_NEIGHBOR_ALLGATHER && shape->out[i] == MPI_PROC_NULL);
+}
+
 bool hl_coll_is_aliased(const struct hl_coll_call *call)
 {
     const struct hl_coll_side *send = &call->send, *recv = &call->recv;
     const struct hl_comm *c = call->comm;
     bool out_one = has_one_block(call->what, true), in_one = has_one_block(call->what, false), same = false;
+    bool neighbors = call->what >= HL_COLL_NEIGHBOR_ALLGATHER;
     int n = c->n_peers;
 
     if (send->buf == NULL || recv->buf == NULL || send->buf == MPI_IN_PLACE || recv->buf == MPI_IN_PLACE ||
@@ -48,17 +59,21 @@ bool hl_coll_is_aliased(const struct hl_coll_call *call)
         return false;
     }
     if (send->type == NULL && send->types == NULL) { /* a reduction: the operand is of the result's type */
-        return send->buf == recv->buf && (call->what != HL_COLL_REDUCE || c->rank == call->root) &&
-               recv->type->size > 0 && (recv->counts != NULL ? recv->counts[c->rank] : recv->count) > 0;
+        bool gets = call->what == HL_COLL_REDUCE   ? c->rank == call->root
+                    : call->what == HL_COLL_EXSCAN ? c->rank > 0
+                                                   : true;
+        return gets && send->buf == recv->buf && recv->type->size > 0 &&
+               (recv->counts != NULL ? recv->counts[c->rank] : recv->count) > 0;
     }
-    if (call->what >= HL_COLL_NEIGHBOR_ALLGATHER) {
+    if (neighbors) {
         n = c->shape->n_out < c->shape->n_in ? c->shape->n_out : c->shape->n_in;
     } else if (out_one || in_one) {
         same = is_same_block(hl_coll_block(send, out_one ? 0 : c->rank),
                              hl_coll_block(recv, in_one ? 0 : c->rank));
     }
     for (int i = 0; i < n && send->buf == recv->buf && !same; i++) {
-        same = is_same_block(hl_coll_block(send, out_one ? 0 : i), hl_coll_block(recv, in_one ? 0 : i));
+        same = !(neighbors && is_idle_block(call, i)) &&
+               is_same_block(hl_coll_block(send, out_one ? 0 : i), hl_coll_block(recv, in_one ? 0 : i));
     }
     return same;
 }

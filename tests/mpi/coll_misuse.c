@@ -104,13 +104,47 @@ static void aliased(void)
     CHECK_EQ(MPI_Alltoallv(b, counts, displs, MPI_INT, b, counts, apart, MPI_INT, comm), MPI_SUCCESS);
     if (me == 0) {
         CHECK_EQ(MPI_Reduce(MPI_IN_PLACE, b, N, MPI_INT, MPI_SUM, 0, comm), MPI_SUCCESS);
+        CHECK_EQ(MPI_Exscan(b, b, N, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
+        CHECK_EQ(MPI_Iexscan(b, NULL, N, MPI_INT, MPI_SUM, comm, &r), MPI_SUCCESS);
     } else {
         CHECK_EQ(MPI_Reduce(b, b, N, MPI_INT, MPI_SUM, 0, comm), MPI_SUCCESS);
+        CHECK_EQ(MPI_Exscan(b, b + N, N, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
+        CHECK_EQ(MPI_Iexscan(b, b + N, N, MPI_INT, MPI_SUM, comm, &r), MPI_SUCCESS);
     }
+    CHECK_EQ(MPI_Wait(&r, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    CHECK_EQ(MPI_Exscan(MPI_IN_PLACE, NULL, N, MPI_INT, MPI_SUM, comm), MPI_ERR_BUFFER);
     free(apart);
     free(displs);
     free(counts);
     free(b);
+}
+
+/* A halo in one array: the ends of the grid have no neighbour, and what stands for its blocks does not count. */
+static void aliased_beyond_the_grid(void)
+{
+    int periods = 0, dims = size, rank, counts[2] = {1, 1}, out[2] = {1, 2}, in[2] = {0, 3};
+    int u[4] = {-1, 10 * me, 10 * me + 1, -1}, all[2] = {me, -1}, *own = &u[1];
+    MPI_Request r;
+    MPI_Comm line;
+
+    MPI_Cart_create(MPI_COMM_WORLD, 1, &dims, &periods, 0, &line);
+    MPI_Comm_set_errhandler(line, MPI_ERRORS_RETURN);
+    MPI_Comm_rank(line, &rank);
+    if (rank == 0) {
+        out[0] = in[0] = 0;
+        own = &all[0];
+    }
+    if (rank == size - 1) {
+        out[1] = in[1] = 0;
+        own = rank == 0 ? own : &all[1];
+    }
+    CHECK_EQ(MPI_Neighbor_alltoallv(u, counts, out, MPI_INT, u, counts, in, MPI_INT, line), MPI_SUCCESS);
+    CHECK_EQ(u[0], rank == 0 ? -1 : 10 * (rank - 1) + 1);
+    CHECK_EQ(u[3], rank == size - 1 ? -1 : 10 * (rank + 1));
+    CHECK_EQ(MPI_Ineighbor_alltoallv(u, counts, out, MPI_INT, u, counts, in, MPI_INT, line, &r), MPI_SUCCESS);
+    CHECK_EQ(MPI_Wait(&r, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    CHECK_EQ(MPI_Neighbor_allgather(own, 1, MPI_INT, all, 1, MPI_INT, line), MPI_SUCCESS);
+    MPI_Comm_free(&line);
 }
 
 /* MPI_BOTTOM is NULL, and right where the displacements are addresses. */
@@ -283,6 +317,7 @@ int main(void)
     wrong_arguments();
     wrong_blocks();
     aliased();
+    aliased_beyond_the_grid();
     absolute_blocks();
     wrong_starts();
     wrong_afterwards();
