@@ -3,7 +3,8 @@
  * A message that arrives is checked, its sender is found, its records are handled in order (records.c), and
  * the sender is answered (answers.c). Where receives complete in any order, unordered.c does that.
  * Messages that the provider cannot take now wait in a list, in order; the senders' credits bound its length.
- * All of this belongs to the receive thread, except that another thread runs hl_rx_net_open before. */
+ * All of this belongs to the receive thread, except that another thread runs hl_rx_net_open before, and that
+ * any thread may send a record at once. */
 #include "answers.h"
 #include "doubts.h"
 #include "links.h"
@@ -251,6 +252,51 @@ bool hl_rx_net_read_heartbeat(int rank, uint64_t *word, struct hl_rx_op *op)
                           &op->context) == 0;
 }
 
+/* Bytes of the message that carries a record. */
+static uint32_t message_len(const struct hl_wire_rec *rec)
+{
+    return (uint32_t)(sizeof(struct hl_wire_head) + sizeof *rec + HL_WIRE_PAD(rec->len));
+}
+
+static void write_message(uint8_t *bytes, uint64_t number, const struct hl_wire_rec *rec, const void *payload)
+{
+    struct hl_wire_head head = {.nonce = hl_job.nonce,
+                                .seq = number,
+                                .from = (uint32_t)hl_job.rank,
+                                .lane = HL_WIRE_RX,
+                                .kind = HL_WIRE_DATA,
+                                .len = message_len(rec),
+                                .count = 1};
+    memset(bytes + head.len - 8, 0, 8); /* zeroes the padding, if there is any */
+    memcpy(bytes, &head, sizeof head);
+    memcpy(bytes + sizeof head, rec, sizeof *rec);
+    if (rec->len > 0) {
+        memcpy(bytes + sizeof head + sizeof *rec, payload, rec->len);
+    }
+}
+
+/* Posts a record to a peer whose address was inserted. Returns 0, HL_ERR_AGAIN or HL_ERR_OTHER. */
+static int post_record(int peer, const struct hl_wire_rec *rec, const void *payload)
+    HL_REQUIRES(hl_rx_numbers)
+{
+    struct hl_rx_outbound *out = hl_rx_sends_new();
+    if (out == NULL) {
+        return HL_ERR_AGAIN;
+    }
+    uint64_t number = hl_rx_streams_number(peer, rec->op);
+    write_message(out->bytes, number, rec, payload);
+    out->len = message_len(rec);
+    out->to = peer_rx[peer] - 1;
+    out->peer = peer;
+    int rc = hl_rx_sends_post(out);
+    if (rc == 0) {
+        hl_rx_streams_left(peer, number);
+    } else {
+        hl_rx_sends_recycle(out);
+    }
+    return rc;
+}
+
 int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
 {
     if (!hl_rx_has_network()) {
@@ -260,34 +306,20 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
     if (rc != 0) {
         return rc;
     }
-    struct hl_rx_outbound *out = hl_rx_sends_new();
-    if (out == NULL) {
-        return HL_ERR_AGAIN;
+    hl_mutex_lock(&hl_rx_numbers);
+    rc = post_record(peer, rec, payload);
+    hl_mutex_unlock(&hl_rx_numbers);
+    return rc == HL_ERR_OTHER ? hl_err_say(rc, "the provider refuses a message to rank %d", peer) : rc;
+}
+
+bool hl_rx_net_send_at_once(int peer, const struct hl_wire_rec *rec, const void *payload)
+{
+    if (!hl_rx_has_network() || !hl_mutex_try(&hl_rx_numbers)) {
+        return false;
     }
-    size_t padded = HL_WIRE_PAD(rec->len);
-    struct hl_wire_head head = {.nonce = hl_job.nonce,
-                                .seq = hl_rx_streams_number(peer, rec->op),
-                                .from = (uint32_t)hl_job.rank,
-                                .lane = HL_WIRE_RX,
-                                .kind = HL_WIRE_DATA,
-                                .len = (uint32_t)(sizeof head + sizeof *rec + padded),
-                                .count = 1};
-    memset(out->bytes + head.len - 8, 0, 8); /* zeroes the padding, if there is any */
-    memcpy(out->bytes, &head, sizeof head);
-    memcpy(out->bytes + sizeof head, rec, sizeof *rec);
-    if (rec->len > 0) {
-        memcpy(out->bytes + sizeof head + sizeof *rec, payload, rec->len);
-    }
-    out->len = head.len;
-    out->to = peer_rx[peer] - 1;
-    out->peer = peer;
-    rc = hl_rx_sends_post(out);
-    if (rc != 0) {
-        hl_rx_sends_recycle(out);
-        return rc == HL_ERR_OTHER ? hl_err_say(rc, "the provider refuses a message to rank %d", peer) : rc;
-    }
-    hl_rx_streams_left(peer, head.seq);
-    return 0;
+    bool left = hl_rx_streams_spoken_to(peer) && post_record(peer, rec, payload) == 0;
+    hl_mutex_unlock(&hl_rx_numbers);
+    return left;
 }
 
 /* ---- opening and closing ---- */

@@ -32,6 +32,15 @@ static int try_send(int peer, const struct hl_wire_rec *rec, const void *payload
     return hl_rx_net_send(peer, rec, payload);
 }
 
+/* Sends a record where this thread can do it at once; else HL_ERR_AGAIN. */
+static int send_now(int peer, const struct hl_wire_rec *rec, const void *payload)
+{
+    if (hl_rx_on_thread() || hl_job_node_of(peer) >= 0) {
+        return try_send(peer, rec, payload);
+    }
+    return hl_rx_net_send_at_once(peer, rec, payload) ? 0 : HL_ERR_AGAIN;
+}
+
 static int enqueue_record(int peer, const struct hl_wire_rec *rec, const void *payload)
 {
     struct hl_rx_out *out = calloc(1, sizeof *out);
@@ -62,10 +71,9 @@ int hl_rx_send(int peer, const struct hl_wire_rec *rec, const void *payload)
     if (hl_rx_is_dead(peer)) {
         return hl_err_say(HL_ERR_PROC_ABORTED, "rank %d has ended", peer);
     }
-    bool may_try = hl_rx_on_thread() || hl_job_node_of(peer) >= 0;
     /* acquire: at 0 all records queued before have left; pairs with the subtraction in hl_rx_out_poll. */
-    if (may_try && hl_a32_load_acquire(&queued) == 0) {
-        int rc = try_send(peer, rec, payload);
+    if (hl_a32_load_acquire(&queued) == 0) {
+        int rc = send_now(peer, rec, payload);
         if (rc != HL_ERR_AGAIN) {
             return rc;
         }

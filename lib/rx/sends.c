@@ -10,7 +10,8 @@
 #include "util.h"
 
 static struct hl_fab_ep *endpoint;
-static struct hl_rx_outbound *unused;
+static struct hl_mutex unused_lock = HL_MUTEX_INIT;
+static struct hl_rx_outbound *unused HL_GUARDED_BY(unused_lock);
 static struct hl_rx_outbound *waiting; /* oldest first */
 static struct hl_rx_outbound **waiting_end = &waiting;
 static struct hl_rx_stuck stuck; /* addresses that took nothing in this pass */
@@ -22,10 +23,11 @@ void hl_rx_sends_open(struct hl_fab_ep *ep)
 
 struct hl_rx_outbound *hl_rx_sends_new(void)
 {
+    hl_mutex_lock(&unused_lock);
     struct hl_rx_outbound *out = unused;
-    if (out != NULL) {
-        unused = out->next;
-    } else {
+    unused = out != NULL ? out->next : NULL;
+    hl_mutex_unlock(&unused_lock);
+    if (out == NULL) {
         out = hl_mem_buffer_take(sizeof *out + hl_fab.eager);
         if (out == NULL) {
             return NULL;
@@ -41,8 +43,10 @@ struct hl_rx_outbound *hl_rx_sends_new(void)
 
 void hl_rx_sends_recycle(struct hl_rx_outbound *out)
 {
+    hl_mutex_lock(&unused_lock);
     out->next = unused;
     unused = out;
+    hl_mutex_unlock(&unused_lock);
 }
 
 void hl_rx_sends_lose(struct hl_rx_outbound *out)

@@ -12,8 +12,11 @@
 
 #include <stdlib.h>
 
+struct hl_mutex hl_rx_numbers = HL_MUTEX_INIT;
+
 struct stream {
-    uint64_t sent, heard; /* numbers of the last record to and from that receive endpoint */
+    uint64_t sent HL_GUARDED_BY(hl_rx_numbers); /* number of the last record to that receive endpoint */
+    uint64_t heard;                             /* and of the last one from it */
     struct hl_rx_tail tail;
     struct stream *next; /* in the list `spoken_to` */
     bool is_listed;
@@ -21,7 +24,7 @@ struct stream {
 
 enum { ASKS = 1 }; /* rec.index of a COUNT that asks for another one in return */
 
-/* All belongs to the receive thread. */
+/* All else belongs to the receive thread. */
 static struct stream *streams;   /* [size] only pages of peers in use are touched */
 static struct stream *spoken_to; /* list of streams to peers to which something was sent */
 static struct hl_rx_window window;
@@ -61,6 +64,14 @@ bool hl_rx_streams_spoken_to(int peer)
     return streams != NULL && streams[peer].is_listed;
 }
 
+static uint64_t last_sent(struct stream *s)
+{
+    hl_mutex_lock(&hl_rx_numbers);
+    uint64_t sent = s->sent;
+    hl_mutex_unlock(&hl_rx_numbers);
+    return sent;
+}
+
 static bool tell_heard(int peer, uint32_t index)
 {
     struct hl_wire_rec rec = {.op = HL_WIRE_COUNT, .offset = streams[peer].heard, .index = index};
@@ -80,7 +91,7 @@ static void hear_count(const struct hl_wire_head *head, const struct hl_wire_rec
         hl_rx_window_loss(stream, head->seq - s->heard, hl_rx_is_dead((int)head->from))) {
         return;
     }
-    hl_rx_tail_answered(&s->tail, s->sent, rec->offset);
+    hl_rx_tail_answered(&s->tail, last_sent(s), rec->offset);
     hl_rx_alive_heard((int)head->from);
     if (rec->index == ASKS) {
         (void)tell_heard((int)head->from, 0); /* if it does not leave, they ask again */
@@ -132,7 +143,8 @@ bool hl_rx_streams_ask(int peer)
 static void look_at_stream(struct stream *s)
 {
     int rank = (int)(s - streams);
-    if (s->sent != s->tail.known && hl_rx_tail_is_due(&s->tail, s->sent) && !hl_rx_is_dead(rank) &&
+    uint64_t sent = last_sent(s);
+    if (sent != s->tail.known && hl_rx_tail_is_due(&s->tail, sent) && !hl_rx_is_dead(rank) &&
         tell_heard(rank, ASKS)) {
         hl_rx_tail_told(&s->tail);
     }

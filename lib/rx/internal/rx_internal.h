@@ -118,9 +118,14 @@ int hl_rx_net_insert(const void *name, size_t len, fi_addr_t *addr); /* as hl_fa
 /* ---- numbers of records between receive endpoints (streams.c) ---- */
 int hl_rx_streams_open(void);
 void hl_rx_streams_close(void);
-uint64_t hl_rx_streams_number(int peer, unsigned op); /* the number of the next record to this peer */
-void hl_rx_streams_left(int peer, uint64_t number);   /* says that the record of that number has left */
-bool hl_rx_streams_spoken_to(int peer);               /* true: a record has left for this peer */
+/* Held while a record gets its number and is posted, so that records leave in the order of their numbers. The
+ * receive thread waits for it no longer than a post takes; other threads only try it. */
+extern struct hl_mutex hl_rx_numbers;
+/* The number of the next record to this peer. */
+uint64_t hl_rx_streams_number(int peer, unsigned op) HL_REQUIRES(hl_rx_numbers);
+/* Says that the record of that number has left. The first one to a peer is the receive thread's. */
+void hl_rx_streams_left(int peer, uint64_t number) HL_REQUIRES(hl_rx_numbers);
+bool hl_rx_streams_spoken_to(int peer); /* true: a record has left for this peer */
 enum hl_rx_turn hl_rx_streams_take(const struct hl_wire_head *head);
 /* After HL_RX_NEXT: a message from that rank whose turn it is now, which the caller frees, or NULL. */
 struct hl_rx_parked *hl_rx_streams_next(int from);
@@ -136,8 +141,13 @@ const struct hl_rx_card *hl_rx_card_now(int peer, int *rc);
  * nothing. */
 bool hl_rx_may_ask(int peer);
 
-/* Sends a record to a peer's receive endpoint. Returns 0, HL_ERR_AGAIN without a text, or another error. */
+/* Sends a record to a peer's receive endpoint. Returns 0, HL_ERR_AGAIN without a text, or another error. The
+ * receive thread. */
 int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload);
+
+/* The same for any thread, where it needs no buffer, no new connection and no wait; false: nothing was done,
+ * and the receive thread has to send it. */
+bool hl_rx_net_send_at_once(int peer, const struct hl_wire_rec *rec, const void *payload);
 
 /* Reads a rank's heartbeat to *word; hl_rx_doubts_read hears of its end, until which word and op are the
  * provider's. False: nothing was sent to the rank yet, it has no heartbeat, or the provider refuses. */
