@@ -20,6 +20,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -220,13 +221,50 @@ int hl_boot_try_get(int rank, const char *key, void *data, size_t cap, size_t *l
     return hl_kvs_cache_try(&hl_boot_kvs, rank, key, data, cap, len, ask_free_launcher);
 }
 
-int hl_boot_fence(void)
+static int enter_fence(int also, void (*serve)(void *), void *arg)
 {
     hl_hang_fence();
     /* relaxed, both: callers of hl_boot_in_fence are in a fence themselves, or ask again later. */
     hl_a32_add_relaxed(&fencing, 1);
-    int rc = method->fence(-1, NULL, NULL);
+    int rc = method->fence(also, serve, arg);
     hl_a32_add_relaxed(&fencing, UINT32_MAX);
+    return rc;
+}
+
+int hl_boot_fence(void)
+{
+    return enter_fence(-1, NULL, NULL);
+}
+
+struct late_call {
+    int timer;
+    void (*late)(void *);
+    void *arg;
+};
+
+static void call_late(void *at)
+{
+    const struct late_call *c = at;
+    uint64_t times;
+    if (read(c->timer, &times, sizeof times) > 0) {
+        c->late(c->arg);
+    }
+}
+
+int hl_boot_fence_late(int ms, void (*late)(void *), void *arg)
+{
+    if (hl_job.size == 1) {
+        return hl_boot_fence();
+    }
+    struct itimerspec at = {.it_value = {ms / 1000, ms % 1000 * 1000000L}};
+    struct late_call c = {timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), late, arg};
+    if (c.timer < 0 || timerfd_settime(c.timer, 0, &at, NULL) != 0) {
+        late(arg);
+    }
+    int rc = enter_fence(c.timer, call_late, &c);
+    if (c.timer >= 0) {
+        close(c.timer);
+    }
     return rc;
 }
 

@@ -60,6 +60,10 @@ int hl_boot_try_get(int rank, const char *key, void *data, size_t cap, size_t *l
  * all the same). Any thread. */
 int hl_boot_fence(void);
 
+/* The same; where the fence lasts longer than `ms` milliseconds, this thread calls late(arg) once meanwhile,
+ * which must not ask the launcher. Without a descriptor for the timer it is called before. */
+int hl_boot_fence_late(int ms, void (*late)(void *), void *arg);
+
 /* True while some thread is in hl_boot_fence. Any thread. */
 bool hl_boot_in_fence(void);
 

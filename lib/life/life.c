@@ -242,7 +242,7 @@ static void leave_session(void) HL_REQUIRES(lock)
     do {
         before = n_opened;
         hl_mutex_unlock(&lock);
-        hl_modules_quiet();
+        hl_modules_quiet(false);
         hl_req_complete(0); /* no thread will poll for them afterwards */
         hl_mutex_lock(&lock);
     } while (n_users == 1 && n_opened != before);
@@ -289,7 +289,7 @@ int hl_life_close(enum hl_life_who who)
         }
         if (--n_users == 0) {
             if (collective_end) {
-                hl_modules_quiet();
+                hl_modules_quiet(true);
                 err = close_all();
             } else {
                 set_state(LIFE_IDLE);

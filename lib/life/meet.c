@@ -1,6 +1,7 @@
-/* The last meeting. The fence waits at the launcher's socket and does not poll. So a thread polls meanwhile
- * if freed requests or flights are left, or if the provider may keep a peer's last message until it is
- * called. */
+/* The last meeting. The fence waits at the launcher's socket and does not poll. So a thread polls meanwhile:
+ * from the start if freed requests or flights are left, or if the provider may keep a peer's last message
+ * until it is called; and in any case once the fence lasts, since a peer may need an answer of this rank
+ * before it can come (a send that it cancels: MPI 4.1, 11.2.2). */
 #include "meet.h"
 
 #include "atomic.h"
@@ -33,30 +34,41 @@ static void *carry_on(void *met)
     return NULL;
 }
 
-static bool start_meeting(pthread_t *thread, hl_a32 *met)
-{
-    bool started = hl_thread_start(thread, "hotlane-end", 0, carry_on, met) == 0;
+/* A meeting, and the thread that polls meanwhile. */
+struct meeting {
+    hl_a32 over;
+    pthread_t thread;
+    bool is_carried;
+};
 
-    if (!started) {
+static void start_carrying(void *meeting)
+{
+    struct meeting *m = meeting;
+
+    if (m->is_carried) {
+        return;
+    }
+    m->is_carried = hl_thread_start(&m->thread, "hotlane-end", 0, carry_on, &m->over) == 0;
+    if (!m->is_carried) {
         hl_log(HL_LOG_WARN, "no thread can start to complete operations that are under way: ranks that wait "
                             "for them may wait for ever (ulimit -u)");
     }
-    return started;
 }
 
 int hl_life_meet(void)
 {
-    hl_a32 met;
-    pthread_t thread;
+    enum { LATE_MS = 20 }; /* most fences are over by then, and need no thread */
+    struct meeting m = {.is_carried = false};
 
-    hl_a32_store_relaxed(&met, 0); /* relaxed: no other thread knows it yet. */
-    bool keeps = hl_rx_may_be_silent();
-    bool carried = (hl_req_has_orphans() || hl_flight_any() || keeps) && start_meeting(&thread, &met);
-    int err = hl_boot_fence();
-    if (carried) {
-        hl_a32_store_release(&met, 1); /* release: pairs with the acquire in is_meeting_over */
+    hl_a32_store_relaxed(&m.over, 0); /* relaxed: no other thread knows it yet. */
+    if (hl_req_has_orphans() || hl_flight_any() || hl_rx_may_be_silent()) {
+        start_carrying(&m);
+    }
+    int err = hl_boot_fence_late(LATE_MS, start_carrying, &m);
+    if (m.is_carried) {
+        hl_a32_store_release(&m.over, 1); /* release: pairs with the acquire in is_meeting_over */
         hl_prog_wake();
-        pthread_join(thread, NULL);
+        pthread_join(m.thread, NULL);
     }
     hl_match_leave();
     return err;

@@ -200,9 +200,9 @@ close_req:
     return err;
 }
 
-void hl_modules_quiet(void)
+void hl_modules_quiet(bool ends)
 {
-    hl_buffered_quiet();
+    ends ? hl_buffered_quiet() : hl_buffered_flush_all();
     hl_boxes_quiet();
     hl_req_quiet();
     hl_match_quiet();

@@ -35,10 +35,11 @@ struct copy {
 _Static_assert(sizeof(struct copy) + 2 * ROUND <= MPI_BSEND_OVERHEAD,
                "what users add for each message is enough");
 
-/* The first attach to an object makes it, and it stays until the object ends. All but `next` is guarded by
- * `lock`. */
+/* The first attach to an object makes it, and it stays until the object ends. All but `next` and `round` is
+ * guarded by `lock`. */
 struct hl_buffered {
-    struct hl_buffered *next; /* list of all that exist; guarded by all_lock */
+    struct hl_buffered *next; /* list of all that exist; guarded by all_lock, as is `round` */
+    uint64_t round;           /* the last hl_buffered_flush_all that came here */
     hl_aptr *slot;            /* the slot that points to it */
     struct hl_mutex lock;
     bool attached HL_MEMBER_GUARDED_BY(lock), automatic HL_MEMBER_GUARDED_BY(lock);
@@ -51,13 +52,15 @@ struct hl_buffered {
     size_t held HL_MEMBER_GUARDED_BY(lock); /* bytes of all copies */
     /* automatic: with more bytes held, all copies are looked at */
     size_t look HL_MEMBER_GUARDED_BY(lock);
-    unsigned flushes HL_MEMBER_GUARDED_BY(lock); /* flushes that are open requests */
+    /* flushes that are open requests, and those of hl_buffered_flush_all: the object stays meanwhile */
+    unsigned flushes HL_MEMBER_GUARDED_BY(lock);
 };
 
 hl_aptr hl_buffered_process;
 
 static struct hl_mutex all_lock = HL_MUTEX_INIT;
 static struct hl_buffered *all HL_GUARDED_BY(all_lock);
+static uint64_t rounds HL_GUARDED_BY(all_lock); /* number of the last hl_buffered_flush_all */
 
 static struct hl_buffered *buffered_of(const hl_aptr *slot)
 {
@@ -553,6 +556,41 @@ void hl_buffered_drop(hl_aptr *slot)
     hl_mutex_unlock(&all_lock);
     hl_aptr_store_relaxed(slot, NULL); /* relaxed: nobody else uses the object any more */
     free(b);
+}
+
+static void count_flush(struct hl_buffered *b, int more)
+{
+    hl_mutex_lock(&b->lock);
+    b->flushes += (unsigned)more;
+    hl_mutex_unlock(&b->lock);
+}
+
+/* The next object where round `number` has not been, which stays until its flush is counted off. */
+static struct hl_buffered *hold_next(uint64_t number)
+{
+    hl_mutex_lock(&all_lock);
+    struct hl_buffered *b = all;
+    while (b != NULL && b->round >= number) {
+        b = b->next;
+    }
+    if (b != NULL) {
+        b->round = number;
+        count_flush(b, 1);
+    }
+    hl_mutex_unlock(&all_lock);
+    return b;
+}
+
+void hl_buffered_flush_all(void)
+{
+    hl_mutex_lock(&all_lock);
+    uint64_t number = ++rounds;
+    hl_mutex_unlock(&all_lock);
+    for (struct hl_buffered *b; (b = hold_next(number)) != NULL;) {
+        flush_copies(b);
+        count_flush(b, -1);
+        hl_prog_wake();
+    }
 }
 
 void hl_buffered_quiet(void)

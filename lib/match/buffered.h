@@ -55,6 +55,9 @@ int hl_buffered_send_init(const struct hl_send *s, const struct hl_buffered_from
  * NULL: no memory, or all copies would take more than `most` bytes. */
 struct hl_req *hl_buffered_spill(const struct hl_send *s, int64_t len, uint64_t most, struct hl_send *packed);
 
+/* Waits until all messages that are in any buffer now have left it. */
+void hl_buffered_flush_all(void);
+
 /* Detaches all buffers; called at the end, while messages can still leave. */
 void hl_buffered_quiet(void);
 

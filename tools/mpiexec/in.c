@@ -98,7 +98,12 @@ void hl_mx_in_read(void)
     if (in.to < 0) {
         return;
     }
-    if (tcgetpgrp(in.from) != getpgrp()) {
+    pid_t front = tcgetpgrp(in.from);
+    if (front < 0) { /* the terminal has hung up: it says no more */
+        end_input();
+        return;
+    }
+    if (front != getpgrp()) {
         watch_terminal(false);
         in.retry_at = hl_mx_now_ms() + 300;
         return;

@@ -24,8 +24,8 @@ int hl_modules_open(bool threads);
  * rank's place. */
 void hl_modules_tell_choices(bool threads);
 
-/* Finishes what peers wait for, while everything still runs. */
-void hl_modules_quiet(void);
+/* Finishes what peers wait for, while everything still runs. `ends`: buffers of the user are detached, too. */
+void hl_modules_quiet(bool ends);
 
 /* Closes all modules, after the last fence; the process may open again unless `last`. */
 void hl_modules_close(bool last);
