@@ -10,9 +10,10 @@
  * are flushed as usual). What fails later is stored in *error of the operation, first error wins, before the
  * flush that covers it returns; the caller takes it with hl_lane_error_take. Buffers stay the caller's and
  * must not change (or be read) before that flush, or before `req` is done. Any thread, no lease or lock held.
- * What is copied travels with a flush, with a wait of the thread that opened its chain, or by a tick of the
- * receive thread (hl_rx_on_tick), a few milliseconds later. These calls wait for nothing but a lane: for
- * another thread's lease, never for its operations to end. */
+ * What is copied travels with a flush, with a wait of the thread that opened its chain (of any thread, where
+ * another one wants an answer from the chain), or by a tick of the receive thread (hl_rx_on_tick), a few
+ * milliseconds later. These calls wait for nothing but a lane: for another thread's lease, never for its
+ * operations to end. */
 #ifndef HL_LANE_H
 #define HL_LANE_H
 
