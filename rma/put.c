@@ -297,7 +297,7 @@ static int start_move(struct hl_move *m, const struct request_tail *tail, const 
     return hl_win_end(tail->win, func, rc);
 }
 
-/* Which call it is; constants to the compiler. */
+/* Which call it is. Each call has a constant one, whose fields the compiler knows. */
 struct starter {
     enum hl_dir dir;
     const char *func;

@@ -15,7 +15,7 @@
 #include "types.h"
 #include "xfer.h"
 
-/* Which operation an entry point does; constants to the compiler. */
+/* Which operation an entry point does. Each has a constant one, whose fields the compiler knows. */
 struct amo {
     const char *func;
     enum hl_op_kind op; /* HL_OP_KINDS: compare and swap */

@@ -1,4 +1,4 @@
-/* Locks: symmetric longs, 0 when no PE holds or waits for them. (OpenSHMEM 1.5, section 9.11.)
+/* Locks: symmetric longs, 0 when no PE holds or waits for them. (OpenSHMEM 1.5, section 9.12.)
  *
  * Threads of a PE first take turns among themselves; then the PE enters the queue of PEs (Mellor-Crummey and
  * Scott), whose links are the copies of the lock itself:

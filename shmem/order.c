@@ -1,4 +1,4 @@
-/* Ordering and completion. (OpenSHMEM 1.5, section 9.10; pe_quiet: 1.6.)
+/* Ordering and completion. (OpenSHMEM 1.5, section 9.11; pe_quiet: 1.6.)
  *
  * On the node a quiet is one fence of the processor, and a fence orders stores. Lanes are asked only where
  * there is a network. */
@@ -85,7 +85,7 @@ HL_INLINE bool is_near_only(shmem_ctx_t ctx)
     return !HL_CHECKED && hl_sym.n_pes != 0 && !hl_lane_is_there() && hl_ctx_of(ctx) != NULL;
 }
 
-/* Calls on SHMEM_CTX_INVALID do nothing. (OpenSHMEM 1.5, section 9.10.) */
+/* Calls on SHMEM_CTX_INVALID do nothing. (OpenSHMEM 1.5, section 9.11.) */
 static bool is_invalid(shmem_ctx_t ctx, const char *func)
 {
     hl_shmem_need_open(func);

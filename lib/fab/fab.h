@@ -1,11 +1,15 @@
 /* libfabric, opened at run time: which provider and why, endpoints, registrations, cards of the peers.
  *
- * libfabric's constructors cost 0.2 s, so the library does not depend on it: dlopen loads it when the first
- * endpoint is needed. Only its seven real functions are looked up; all other calls in its headers are inline
- * and go through the objects that these return. Tests replace the seven by a model provider (fab_lib.h).
+ * libfabric's constructors alone cost 0.2 s, so the library does not depend on it: dlopen loads it when the
+ * first endpoint is needed. Only its seven real functions are looked up; all other calls in its headers are
+ * inline and go through the objects that these return. Tests replace the seven by a model provider
+ * (fab_lib.h).
  *
- * A rank has one receive endpoint (role HL_FAB_RX: thread-safe domain, waitable queue, all registrations;
- * module rx) and several sending ones (HL_FAB_LANE: own domain, no locks, polled; modules lane and match).
+ * Endpoints have one of three roles. HL_FAB_RX, one in a rank (module rx): a thread-safe domain, which has
+ * all registrations, and a queue at which a thread can sleep. HL_FAB_LANE, one or more (module lane):
+ * one-sided operations, and receives for their acknowledgements. HL_FAB_PORT, one or more (module match):
+ * messages, sent and received. Each lane and port has a domain without locks, for one thread at a time, and
+ * is polled; its descriptor may wake sleepers, too (wait_fd).
  *
  * Functions return 0, or a negative HL_ERR_* with its text recorded, where nothing else is said. */
 #ifndef HL_FAB_H
@@ -46,8 +50,9 @@ struct hl_fab {
 };
 extern struct hl_fab hl_fab;
 
-/* Loads libfabric and chooses the provider. The first call does that (0.3 s), later calls return its result.
- * HL_ERR_OTHER: there is no library, or no usable provider; the text names provider and fix. Any thread. */
+/* Loads libfabric and chooses the provider. The first call does that (0.3 s, constructors included), later
+ * calls return its result. HL_ERR_OTHER: there is no library, or no usable provider; the text names provider
+ * and fix. Any thread. */
 int hl_fab_open(void);
 bool hl_fab_is_open(void);
 

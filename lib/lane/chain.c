@@ -133,8 +133,8 @@ static bool does_fit_chain(const struct hl_chain *chain, const struct shape *s, 
     if (op->error != chain->error && chain->error_count == HL_CHAIN_ERRORS) {
         return false;
     }
-    /* A local flush may have passed a chain that nobody wanted an answer of (hl_lane_slot_make_local). */
-    /* relaxed: written by the leaseholder only. */
+    /* The first record that wants an answer joins only the way's newest chain: local flushes may have passed
+     * an older one (is_local_no_more). relaxed: written by the leaseholder only. */
     bool newest = chain->slot->way_seq == hl_a64_load_relaxed(&chain->way->issued);
     return s->answer == 0 || (chain->head.ask_count < HL_CHAIN_ASKS && (chain->head.ask_count > 0 || newest));
 }

@@ -14,6 +14,7 @@
 
 #include "err.h"
 
+/* What a flush waits for: that *progress of a way, or of a whole lane, reaches `until`. */
 struct goal {
     struct hl_lane *lane;
     struct hl_way *way; /* NULL: the whole lane */

@@ -5,7 +5,8 @@
 #include "err.h"
 #include "thread.h"
 
-/* looks before a thread queues: earlier queueing makes the lane change hands with each operation */
+/* A thread takes so many looks before it queues: if it queued earlier, the lane would change hands with each
+ * operation. */
 #define QUEUE_AFTER 8u
 #define BORROWER (UINT32_MAX - 1)
 

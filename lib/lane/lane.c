@@ -36,7 +36,8 @@ void hl_lane_short_fill(struct hl_lane *lane, uint8_t *at, const void *buf, size
     (void)hl_lane_short_leave(lane, true);
 }
 
-/* Of one lane with something in flight. Its descriptor belongs to the lease. */
+/* Does hl_lane_arm's work for one lane that has something in flight. Only the lease's holder may use the
+ * lane's descriptor. */
 static enum hl_prog_armed arm_lane(struct hl_lane *lane)
 {
     if (!lane->kept) {

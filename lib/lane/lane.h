@@ -10,7 +10,8 @@
  * are flushed as usual). What fails later is stored in *error of the operation, first error wins, before the
  * flush that covers it returns; the caller takes it with hl_lane_error_take. Buffers stay the caller's and
  * must not change (or be read) before that flush, or before `req` is done. Any thread, no lease or lock held.
- * What is copied travels with a flush, with a wait of this thread, or by a tick of the receive thread, a few
+ * What is copied travels with a flush, with a wait of the thread that opened its chain (of any thread, where
+ * another one wants an answer from the chain), or by a tick of the receive thread (hl_rx_on_tick), a few
  * milliseconds later. These calls wait for nothing but a lane: for another thread's lease, never for its
  * operations to end. */
 #ifndef HL_LANE_H
@@ -47,8 +48,8 @@ int hl_lane_write(const struct hl_xfer *x);
 int hl_lane_read(const struct hl_xfer *x);
 
 /* Writes at most 8 bytes, without a request, as an operation of its own that posts a copy of them; on the
- * caller's own lane, if `own` is not NULL (hl_lane_own). False: nothing was done, because it takes more than
- * one post now. */
+ * caller's own lane, if `own` is not NULL (hl_lane_own). False: nothing was done, because such writes are
+ * chained, or the lane cannot take the post at once. */
 bool hl_lane_write_word(struct hl_lane *own, const struct hl_xfer *x);
 
 /* An atomic operation on naturally aligned elements of 1, 2, 4 or 8 bytes: by the provider where
@@ -193,8 +194,9 @@ uint32_t hl_lane_plan(bool threads, int cpus);
 void hl_lane_threads(bool threads, int cpus);
 
 /* Sets up the pool; lane 0 opens at once, others in the background when threads come that have no lane. Only
- * what needs lanes calls it: each takes 17 MB, which programs that only send short messages save. After
- * hl_rx_network. Any thread; later calls return 0. HL_ERR_OTHER: no lane opens; HL_ERR_NO_MEM. */
+ * what needs lanes calls it: each takes memory (over tcp;ofi_rxm 17 MB, and as much again when it connects),
+ * which programs that only send short messages save. After hl_rx_network. Any thread; later calls return 0.
+ * HL_ERR_OTHER: no lane opens; HL_ERR_NO_MEM. */
 int hl_lane_open(void);
 bool hl_lane_is_open(void);
 

@@ -68,9 +68,9 @@ HL_INLINE bool hl_lane_short_leave(struct hl_lane *lane, bool done) HL_NO_TSA
     return done;
 }
 
-/* Appends a record that wants nothing back, a put or an atomic, with `len` bytes from buf. rec.len is filled
- * in here, since a length may have more bits than it. `lane` was entered, or is NULL. False: nothing was
- * appended. The lease is left. */
+/* Appends a record that wants nothing back, a put or an atomic, with `len` bytes from buf. `lane` was
+ * entered, or is NULL, also where `len` may not be chained. rec.len is filled in here, since only a length
+ * that may be chained is sure to fit its 32 bits. False: nothing was appended. The lease is left. */
 HL_INLINE bool hl_lane_short_put(struct hl_lane *lane, uint64_t token, struct hl_wire_short rec,
                                  const void *buf, size_t len) HL_NO_TSA
 {

@@ -21,7 +21,8 @@ struct hl_ask {
     bool answered;
 };
 
-/* The head of a chain. Both counts side by side would be counted up by vector instructions, two more. */
+/* The head of a chain. `opener` stands between the two counts: side by side, gcc would raise both by vector
+ * instructions, which are two more. */
 struct hl_chain_head {
     uint8_t *end;       /* end of the records */
     uint8_t *limit;     /* end of the room for records, less that of their answers */
@@ -30,7 +31,7 @@ struct hl_chain_head {
     uint32_t ask_count; /* answers that the records want */
 };
 
-/* A chain begins with its head, and what its records want back follows on the next line. */
+/* A chain begins with its head; what its records want back follows HL_CACHELINE bytes behind. */
 #define HL_CHAIN_ASKS_AT HL_CACHELINE
 
 HL_INLINE struct hl_ask *hl_chain_asks(struct hl_chain_head *chain)
@@ -47,7 +48,8 @@ struct hl_lane_last {
     hl_a64 takes;
 };
 
-/* A lane begins with its lease, and `last` follows on the next line; the rest is known to lane alone. */
+/* A lane begins with its lease, which fills HL_CACHELINE bytes, and `last` follows; the rest is known to lane
+ * alone. */
 #define HL_LANE_LAST_AT sizeof(struct hl_lease)
 
 HL_INLINE struct hl_lease *hl_lane_lease(struct hl_lane *lane)

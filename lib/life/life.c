@@ -108,9 +108,9 @@ static void end_mpi_at_exit(int code, void *unused)
     hl_mutex_unlock(&lock);
 }
 
-/* Tells the launcher which finalize call is missing. It runs at the end of all (first priority), also when
- * the program contains the library: exit handlers registered before the hook, and destructors, may still have
- * called MPI_Finalize. */
+/* Under a foreign launcher the process says which finalize call is missing, and ends with 1 (hl_boot_left).
+ * This runs at the end of all (first priority), also when the program contains the library: exit handlers
+ * registered before the hook, and destructors, may still have called MPI_Finalize. */
 __attribute__((destructor(101))) static void at_end(void)
 {
     if (succeeds && hl_job_is_open()) {

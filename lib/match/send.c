@@ -59,7 +59,8 @@ static bool is_eager(const struct hl_matcher *m, bool is_near, uint64_t len)
     return HL_LIKELY(is_near) ? len <= HL_CELL_BYTES : hl_far_is_eager(m, len);
 }
 
-/* Sends a message that fits a slot or a cell: enum hl_try_send, or an error. send_later enrols the thread. */
+/* Sends a message that fits a slot or a cell: enum hl_try_send, or an error. A thread that has not enrolled
+ * (mpsc.h) gets HL_NO_ROOM, and send_later enrols it. */
 HL_INLINE int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s,
                         const struct view *v)
 {
@@ -312,7 +313,8 @@ void hl_send_cancel(struct hl_matcher *m, struct hl_req *r)
             if (p->tail == &r->next) {
                 p->tail = at;
             }
-            hl_a32_add_full(p->state, (uint32_t)-1); /* full: for form, nothing was published */
+            /* full: as in hl_peer_drain. Relaxed would do, since nothing was published. */
+            hl_a32_add_full(p->state, (uint32_t)-1);
             hl_a32_add_relaxed(&m->backlog, (uint32_t)-1);
             found = true;
             break;

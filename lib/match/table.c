@@ -14,8 +14,8 @@
 #define BINS_MIN 64
 #define LOAD 4
 #define SWEEP_MIN 64
-/* Factor by which bins grow. With 4, a message of a flood is moved a third of a time on average; with 2 it
- * were once, and with 8 bins could take 96 bytes for each message, more than a short one has. */
+/* The factor by which bins grow. With 4, a message of a flood is moved a third of a time on average. With 2
+ * it would be moved once, and with 8 bins could take 96 bytes for each message, more than a short one has. */
 #define GROWTH 4
 
 static void posts_init(struct hl_posted_list *l)

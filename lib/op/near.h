@@ -66,10 +66,10 @@ struct hl_near_part {
     struct hl_near_rpc_slot rpc_slots[HL_NEAR_RPC_SLOTS];
 };
 
-/* Bytes of the board that the homes of `node_size` ranks take. */
+/* Bytes of the board that the parts of `node_size` ranks take. */
 size_t hl_near_board_bytes(int node_size);
 
-/* Takes these bytes, which were zero before the first rank came, for the homes, before other calls. */
+/* Takes these bytes, which were zero before the first rank came, for the parts, before other calls. */
 void hl_near_open(void *board);
 
 /* A node rank's part of the board. */

@@ -9,8 +9,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Polls one source of progress and returns the number of things that moved, 0 when idle. It never waits and
- * never calls hl_prog_*. Several threads may be inside at once. */
+/* Polls one source of progress and returns the number of things that moved, 0 when idle. It may wake threads,
+ * and may wait until a lane is free, but never for what a peer does. A poll within it does nothing. Several
+ * threads may be inside at once. */
 typedef int hl_prog_fn(void *arg);
 
 /* True when the waiting thread may go on. Only that thread calls it, often, and never again once it was true,

@@ -72,7 +72,7 @@ struct hl_req {
     /* The owner's (enum hl_req_what), which states what is in it. */
     _Alignas(8) unsigned char body[HL_REQ_BODY];
 };
-_Static_assert(sizeof(struct hl_req) == 128, "a request is two lines");
+_Static_assert(sizeof(struct hl_req) == 128, "a request is 128 bytes, two cache lines");
 
 /* Has the request any of these flags? */
 HL_INLINE bool hl_req_has(const struct hl_req *r, int flags)

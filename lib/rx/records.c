@@ -73,7 +73,7 @@ static int apply_get(const void *there, const struct hl_wire_short *rec, struct 
     return 0;
 }
 
-/* Only for elements that the CPU updates; windows send others as ACC, GET_ACC and CAS. */
+/* Applies an atomic to elements that the CPU updates; windows send others as ACC, GET_ACC and CAS. */
 static int apply_atomic(void *there, const struct hl_wire_short *rec, struct hl_rx_answers *a)
 {
     size_t size = rec->basic < HL_BASICS ? hl_op_size(rec->basic) : 0;

@@ -2,7 +2,9 @@
  *
  * The receive thread handles records (wire.h) from lanes and from node peers, messages of the node socket
  * (near's mappings) and the launcher's notices, so that a target that computes for ten seconds still answers.
- * It sleeps in one epoll and takes no CPU then. It never waits for a peer, runs no user code, takes no lease.
+ * It sleeps in one epoll and takes no CPU then. It never waits for a peer or for a lease (a tick, the call of
+ * hl_rx_on_tick's function about each millisecond while there is work, tries each lease once), and runs no
+ * user code.
  *
  * Order of calls: hl_rx_open, hl_rx_handle ..., hl_rx_start; hl_rx_network when the network is needed, before
  * or after the start; hl_rx_stop. Calls return 0 or a negative HL_ERR_* with its text recorded, where nothing
@@ -143,10 +145,10 @@ void hl_rx_suspect(int rank);
 
 /* Says that the rank's receive thread, which answers while its program computes, has not answered a lane for
  * `for_ns`. If its host answers, the rank is stopped, and one line says so. If nothing tells of the host and
- * HOTLANE_PEER_TIMEOUT is over, the rank counts as dead. In a tick. */
+ * HOTLANE_PEER_TIMEOUT is over, the rank counts as dead. It is called in a tick. */
 void hl_rx_is_silent(int rank, uint64_t for_ns);
 
-/* Says that the rank's receive thread has answered. In a tick. */
+/* Says that the rank's receive thread has answered. It is called in a tick. */
 void hl_rx_has_answered(int rank);
 
 /* Registers `fn`, which the receive thread calls about every millisecond after hl_rx_want_ticks, until it has

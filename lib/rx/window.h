@@ -8,9 +8,9 @@
  * an order of its own, and a known limit is that of one version of the provider.
  *
  * A gap may also be a loss. A probe is a message that tells a number beyond the gap: a COUNT, or a lane's
- * ping. It may be early like any other message, so a gap is a loss after two probes of it, HL_RX_WINDOW_NS
- * apart. Time alone says nothing: a message leaves only while its sender calls its provider, and a sender
- * that probes does call it.
+ * ping (a message without records). It may be early like any other message, so a gap is a loss after two
+ * probes of it, HL_RX_WINDOW_NS apart. Time alone says nothing: a message leaves only while its sender calls
+ * its provider, and a sender that probes does call it.
  *
  * Providers whose receives complete in order (hl_fab.ordered) need no window: there a gap is a loss at once.
  * No locks: a window belongs to the owner of its streams. */

@@ -26,7 +26,9 @@ enum hl_wire_kind { HL_WIRE_DATA = 1, HL_WIRE_ACK, HL_WIRE_KINDS };
 enum hl_wire_flag {
     HL_WIRE_HELLO = 1, /* struct hl_wire_hello follows the head */
     HL_WIRE_LOST = 2,  /* ACK: message `seq` came, but messages before it, or answers up to its, are lost */
-    HL_WIRE_ONE = 4,   /* ACK: acknowledges message `seq` alone (0: a ping), with all of its answers */
+    /* ACK: acknowledges message `seq` alone, with all of its answers. Number 0 stands for a ping, which is a
+     * message without records */
+    HL_WIRE_ONE = 4,
     HL_WIRE_FLAGS = 7,
 };
 

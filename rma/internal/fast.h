@@ -14,7 +14,7 @@ struct hl_target_addr {
 };
 
 /* True: `count` elements of *size bytes at this displacement are inside the target's window and may be
- * accessed now; fills *target address. False: they are not, or this is no simple case. The target must be a
+ * accessed now; fills *target_addr. False: they are not, or this is no simple case. The target must be a
  * rank of w. */
 HL_INLINE bool hl_is_open(const struct hl_win *w, int target, int64_t disp, int64_t count,
                           const uint8_t *size, struct hl_target_addr *target_addr)
@@ -66,8 +66,8 @@ struct hl_tail {
 typedef int hl_mover_fn(void *origin, int64_t origin_count, MPI_Datatype origin_type, int target,
                         int64_t disp, int64_t target_count, MPI_Datatype target_type, MPI_Win win);
 
-/* Which call it is; constants to the compiler. The functions raise errors themselves, so that the short way
- * needs no stack frame. */
+/* Which call it is. Each call has a constant one, whose fields the compiler knows. The functions raise errors
+ * themselves, so that the short way needs no stack frame. */
 struct hl_mover {
     enum hl_dir dir;
     const char *func;
@@ -158,8 +158,8 @@ HL_INLINE int hl_move_apart(void *origin, int64_t origin_count, MPI_Datatype ori
 
 /* ---- atomics ---- */
 
-/* *there: where one integer of 4 or 8 bytes of a mapped target is. Returns its size, or 0 if this is no such
- * simple case. */
+/* Sets *there to the place of one integer of 4 or 8 bytes in the memory of a mapped target. Returns its size,
+ * or 0 if this is no such simple case. */
 HL_INLINE size_t hl_word_at(MPI_Win win, MPI_Datatype type, int target, int64_t disp, char **there)
 {
     const struct hl_win *w = hl_win_of(win);

@@ -74,12 +74,13 @@ struct hl_win_ctl {
 
 /* The user's window. Once it is made fields are read-only, except those whose comment says otherwise.
  *
- * THE SHORT WAY (fast.h) reads the first cache line of the window and the target's record, nothing else. One
- * word opens it, epoch.limit: an operation goes the short way when its displacement is below that word. The
- * word is 0 unless every target may be accessed now (epoch.c). It is always 0 in windows whose open_limit is
- * 0: those with `detour` set, those whose targets differ in size or unit, and all in checked_mode. A kind of
- * window or a mode that needs more than "check, then copy or hand to a lane" sets `detour` before
- * hl_win_reach_all, so that it costs the others nothing. */
+ * THE SHORT WAY (fast.h) of 8 bytes in mapped memory reads the first cache line of the window, 64 bytes, and
+ * the target's record, nothing else. Other lengths also read `all`, and memory that is not mapped `mixes` and
+ * `tokens`. One word opens the short way, epoch.limit: an operation goes the short way when its displacement
+ * is below that word. The word is 0 unless every target may be accessed now (epoch.c). It is always 0 in
+ * windows whose open_limit is 0: those with `detour` set, those whose targets differ in size or unit, and all
+ * in checked_mode. A kind of window or a mode that needs more than "check, then copy or hand to a lane" sets
+ * `detour` before hl_win_reach_all, so that it costs the others nothing. */
 struct hl_win {
     struct hl_handle h;
     int size, rank;
@@ -138,7 +139,7 @@ struct hl_win {
 /* It has two mutexes. */
 _Static_assert(sizeof(struct hl_win) + 2 * (HL_MUTEX_MOST - sizeof(struct hl_mutex)) <= HL_HANDLE_SIZE,
                "a window fits its place on every machine");
-_Static_assert(offsetof(struct hl_win, epoch.mode) < 64, "the short way reads one line");
+_Static_assert(offsetof(struct hl_win, epoch.mode) < 64, "the short way of 8 bytes reads one cache line");
 
 /* My control block. */
 HL_INLINE struct hl_win_ctl *hl_win_ctl(const struct hl_win *w)

@@ -105,8 +105,8 @@ void hl_lane_slot_lost(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lan
 void hl_lane_slot_advance(struct hl_lane *lane) HL_REQUIRES(lane->lease);
 
 /* ---- reconnect.c ---- */
-/* Posts a read of the peer's heartbeat, to see whether it still answers. Returns what hl_lane_post_direct
- * does. */
+/* Posts a read of the peer's heartbeat (8 bytes that its card names), to see whether it still answers.
+ * Returns what hl_lane_post_direct does. */
 int hl_lane_read_heartbeat(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* Reads the queue, and tries whether a lost way works again: 0 when it may be used, HL_LANE_STAY when not
  * yet, HL_ERR_PROC_ABORTED when the peer is dead or the way has been lost for too long. */
@@ -209,8 +209,8 @@ int hl_lane_issue_slow(struct hl_lane_pool *p, struct hl_issue *op, int status) 
 uint32_t hl_lane_assign(struct hl_lane_pool *p, int peer) HL_COLD;
 
 /* ---- open_async.c ---- */
-/* Sends a message without records; the answer to it tells whether the messages before it came. 0, or a code
- * of the provider: -FI_EAGAIN while the way's last one is not completed. */
+/* Sends a ping, a message without records; the answer to it tells whether the messages before it came. 0, or
+ * a code of the provider: -FI_EAGAIN while the way's last one is not completed. */
 int hl_lane_ping(struct hl_lane *lane, struct hl_way *way) HL_REQUIRES(lane->lease);
 /* A completion with this context has come. True: that ended a ping, which is over now. */
 bool hl_lane_end_ping(struct hl_lane *lane, const void *context) HL_REQUIRES(lane->lease);

@@ -63,7 +63,7 @@ struct hl_chain_error {
  * sent, and the target acknowledges it. A chain is open (way->chain, and in the list lane->open) until it is
  * sent; then its slot keeps it until the slot ends. */
 struct hl_chain {
-    /* All fields up to `asks`, and so all that an append reads, share one cache line. */
+    /* All fields up to `asks`, and so all that an append reads, share HL_CACHELINE bytes. */
     HL_ALIGNED_LINE struct hl_chain_head head;
     uint64_t key;     /* key in force for the next put and get records; valid when keys > 0 */
     hl_a32 *error;    /* error word of the last record */
@@ -169,7 +169,7 @@ struct hl_ping {
  * sibling field: the functions that touch them say HL_REQUIRES instead.) */
 struct hl_lane {
     struct hl_lease lease;
-    /* On one cache line: fields that every operation touches. */
+    /* The fields that every operation touches lie on one cache line of 64 bytes. */
     struct hl_lane_last last;
     struct fid_ep *ep;         /* NULL until opened */
     struct hl_lane_pool *pool; /* read-only */

@@ -40,7 +40,7 @@ struct hl_ring_slot {
     struct hl_msg_head head;
     union hl_msg_area area;
 };
-_Static_assert(sizeof(struct hl_ring_slot) == 64, "a slot is one line");
+_Static_assert(sizeof(struct hl_ring_slot) == 64, "a slot is 64 bytes, one cache line");
 
 /* ---- Node-shared memory ---- */
 
@@ -179,7 +179,8 @@ struct hl_wild_node {
 
 struct hl_wild_recv {
     hl_a32 state;       /* atomic: CAS from OPEN decides who delivers */
-    hl_a32 left;        /* atomic: nodes not dropped yet, and one for the request; at 0 it is freed */
+    hl_a32 left;        /* atomic: nodes not dropped yet, one for the request, and one for post_wild (recv.c)
+                         * until it returns; at 0 it is freed */
     struct hl_req *req; /* read only by the thread that took it */
     uint64_t ctx;
     int32_t tag;
