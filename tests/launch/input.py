@@ -83,8 +83,18 @@ def typing_to_a_stopped_rank_blocks_nothing():
     job.must_leave_nothing()
 
 
+def a_terminal_that_hangs_up_ends_the_input():
+    """Also where nobody is told of it: the job runs on, as without a launcher."""
+    deaf = ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh", MPIEXEC]
+    job, tty = on_terminal("-n", 1, *sh("cat >/dev/null; exit 7"), launcher=deaf)
+    time.sleep(0.3)
+    os.close(tty)
+    same(wait_soon(job), 7)
+
+
 CASES = [rank_0_gets_all_input_the_others_none, input_that_rank_0_does_not_take_is_left, typed_lines_reach_rank_0,
-         a_question_of_rank_0_is_shown_before_the_answer, control_c_on_the_terminal_ends_the_job, typing_to_a_stopped_rank_blocks_nothing]
+         a_question_of_rank_0_is_shown_before_the_answer, control_c_on_the_terminal_ends_the_job, typing_to_a_stopped_rank_blocks_nothing,
+         a_terminal_that_hangs_up_ends_the_input]
 
 if __name__ == "__main__":
     sys.exit(run_cases(CASES, sys.argv[1]))

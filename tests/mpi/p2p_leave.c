@@ -1,9 +1,9 @@
 /* Who finalizes does not leave others waiting: a sender's messages may still be on the way, and the receiver
  * gets all of them; a receiver may have freed its receives, and who sends to them later gets through. So do
  * who ends the last session and who disconnects a communicator; and who has freed partitioned requests, whose
- * sides still tell each other their partitions.
+ * sides still tell each other their partitions; and who cancels sends that a rank in MPI_Finalize never receives.
  *
- * usage: p2p_leave finalize|session|disconnect|partitions */
+ * usage: p2p_leave finalize|session|disconnect|partitions|cancel */
 #include "mpi_test.h"
 
 #define N 2000
@@ -71,6 +71,27 @@ static void free_partitioned(void)
     }
 }
 
+/* The receiver is in MPI_Finalize by now, and answers all the same (MPI 4.1, 11.2.2). */
+static void cancel_late(void)
+{
+    MPI_Request req;
+    MPI_Status status;
+    int cancelled;
+    const int sizes[] = {4, 4096, LARGE};
+    for (int i = 0; i < 3; i++) {
+        int bytes = sizes[i];
+        usleep(100000);
+        MPI_Issend(large[0], bytes, MPI_BYTE, 1, 0, comm, &req);
+        MPI_Cancel(&req);
+        MPI_Wait(&req, &status);
+        MPI_Test_cancelled(&status, &cancelled);
+        CHECK(cancelled);
+        MPI_Issend(large[0], bytes, MPI_BYTE, 1, 0, comm, &req);
+        MPI_Cancel(&req);
+        MPI_Request_free(&req);
+    }
+}
+
 static void open_session(void)
 {
     MPI_Group group;
@@ -105,9 +126,13 @@ int main(int argc, char **argv)
     if (strcmp(way, "disconnect") == 0) {
         MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     }
-    bool partitions = strcmp(way, "partitions") == 0;
+    bool partitions = strcmp(way, "partitions") == 0, cancels = strcmp(way, "cancel") == 0;
     if (partitions) {
         free_partitioned();
+    } else if (cancels && me == 0) {
+        cancel_late();
+    } else if (cancels) {
+        /* it leaves at once */
     } else if (me == 0) {
         send_all();
         send_late();
@@ -116,7 +141,7 @@ int main(int argc, char **argv)
         receive_late();
     }
     leave(way);
-    for (int i = 0; i < 2 && me == 1 && !partitions; i++) {
+    for (int i = 0; i < 2 && me == 1 && !partitions && !cancels; i++) {
         for (size_t k = 0; k < LARGE; k++) {
             if (large[i][k] != test_byte(i, k)) {
                 fprintf(stderr, "byte %zu of a freed receive has not come\n", k);

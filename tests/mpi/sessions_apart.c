@@ -1,10 +1,17 @@
 /* A thread whose last session waits for a message to be received does not hold up another thread that opens a
- * session, even when the receiver first waits for that one. */
+ * session, even when the receiver first waits for that one; and it leaves the buffer alone that this thread has
+ * attached. */
 #include "mpi_test.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+enum { LARGE = 1 << 20 };
 
 static long word = 5;
+static char large[LARGE], process_buffer[LARGE + MPI_BSEND_OVERHEAD], session_buffer[1000];
+static atomic_bool has_left;
 
 static MPI_Session open_session(void)
 {
@@ -27,15 +34,18 @@ static MPI_Comm comm_of(MPI_Session s, const char *tag)
     return comm;
 }
 
-/* Its message is received last. */
+/* Its messages are received last. */
 static void *leave_first(void *session)
 {
     MPI_Comm comm = comm_of(*(MPI_Session *)session, "first");
     MPI_Request req;
     MPI_Issend(&word, 1, MPI_LONG, 1, 0, comm, &req);
     MPI_Request_free(&req);
+    MPI_Buffer_attach(process_buffer, sizeof process_buffer);
+    MPI_Bsend(large, LARGE, MPI_CHAR, 1, 1, comm);
     MPI_Comm_free(&comm);
     MPI_Session_finalize(session);
+    atomic_store(&has_left, true);
     return NULL;
 }
 
@@ -44,7 +54,16 @@ static void *come_later(void *unused)
     usleep(200000); /* the other thread is in MPI_Session_finalize */
     MPI_Session s = open_session();
     MPI_Comm comm = comm_of(s, "second");
+    void *base;
+    int bytes;
+    CHECK_EQ(MPI_Session_attach_buffer(s, session_buffer, sizeof session_buffer), MPI_SUCCESS);
     MPI_Send(&word, 1, MPI_LONG, 1, 0, comm);
+    while (!atomic_load(&has_left)) {
+        usleep(1000);
+    }
+    MPI_Bsend(&word, 1, MPI_LONG, 1, 2, comm);
+    MPI_Session_detach_buffer(s, &base, &bytes);
+    CHECK(base == session_buffer);
     MPI_Comm_free(&comm);
     MPI_Session_finalize(&s);
     return unused;
@@ -57,6 +76,8 @@ static void receive_both(MPI_Session *s)
     MPI_Recv(&got, 1, MPI_LONG, 0, 0, second, MPI_STATUS_IGNORE);
     MPI_Recv(&got, 1, MPI_LONG, 0, 0, first, MPI_STATUS_IGNORE);
     CHECK_EQ(got, word);
+    MPI_Recv(large, LARGE, MPI_CHAR, 0, 1, first, MPI_STATUS_IGNORE);
+    MPI_Recv(&got, 1, MPI_LONG, 0, 2, second, MPI_STATUS_IGNORE);
     MPI_Comm_free(&first);
     MPI_Comm_free(&second);
     MPI_Session_finalize(s);
