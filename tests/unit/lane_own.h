@@ -415,8 +415,7 @@ static uint64_t counter(const char *name)
     return n;
 }
 
-/* All lanes are taken: a thread queues once, and gets its lane when it is left. The first put to a target is
- * tried again, with the target's card, but that is no contention. */
+/* All lanes are taken: a thread queues once, and gets its lane when it is left. */
 START_TEST(who_queues_for_a_lane_is_counted) HL_NO_TSA
 {
     start(1);
