@@ -36,6 +36,11 @@ def variable(report, name):
     return next(v for v in report["variables"] if v["name"] == name)
 
 
+def calls_of(text):
+    """The calls that --explain names of an error class."""
+    return set(re.findall(r"\w+", text.partition("  calls that give it")[2].partition("  wrong calls")[0]))
+
+
 code, page, _ = run("--markdown")
 with open(os.path.join(SOURCE, "docs", "ENVIRONMENT.md"), encoding="utf-8") as file:
     expect("docs/ENVIRONMENT.md is what `hotlane-info --markdown` prints (write it anew)", file.read() == page)
@@ -118,6 +123,9 @@ expect("--markdown --json", run("--markdown", "--json")[:2] == (2, "") and "not 
 code, text, error = run("--explain", "MPI_ERR_RMA_RANGE")
 expect("--explain of an error class", (code, error) == (0, "") and text.startswith("MPI_ERR_RMA_RANGE (48): target memory is not part of the window\n"))
 expect("--explain names calls and wrong ones", "MPI_Put," in text and "    MPI_Put: data behind the end of the window\n" in text)
+expect("--explain names calls whose pages are written by hand", {"MPIX_Put_notify", "MPI_Win_flush"} <= calls_of(text))
+expect("--explain of a death names one-sided calls",
+       {"MPI_Put", "MPI_Rget", "MPI_Win_flush", "MPI_Win_lock", "MPI_Win_fence", "MPI_Win_complete"} <= calls_of(run("--explain", "MPI_ERR_PROC_ABORTED")[1]))
 expect("--explain folds its lines", all(len(line) <= 100 for line in text.split("\n") if line.startswith("    MPI_") and ": " not in line))
 expect("--explain of an error class of tools", run("--explain", "MPI_T_ERR_INVALID_NAME")[1].startswith("MPI_T_ERR_INVALID_NAME (1011)\n"))
 code, text, error = run("--explain", "HOTLANE_CHAIN", HOTLANE_CHAIN="8K")

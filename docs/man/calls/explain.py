@@ -24,8 +24,10 @@ def table(maker, made):
     lines = ["/* Made by docs/man/calls/generate.py: what is known of error classes. */", '#include "explain.h"', "",
              "const struct info_error info_errors[] = {"]
     for error, number in numbers(maker.root).items():
+        rows = [row for row in maker.rows if row.error == error]
         calls = [page.names[0] for page in made if error in page.errors]
-        cases = [f"{row.call}: {row.what}" for row in maker.rows if row.error == error] + OF_OTHER_BUILDS.get(error, [])
+        calls += [call for call in dict.fromkeys(row.call for row in rows) if call not in calls]  # those whose pages are written by hand
+        cases = [f"{row.call}: {row.what}" for row in rows] + OF_OTHER_BUILDS.get(error, [])
         lines.append(f"    {{{quoted(error)}, {number}, {quoted(maker.words.get(error, ''))},")
         lines.append(f"     {quoted(', '.join(calls))},")
         lines.append("     " + ("\n     ".join(quoted(case + "\n").replace("\n", "\\n") for case in cases) if cases else '""') + "},")
