@@ -20,6 +20,7 @@ def oshrun_speaks_of_pes():
     holds(job.err, "oshrun: PE 1 (pid", "killed by signal 9")
     refuse = run("-n", 2, "-ranks", "true", launcher=[oshrun])
     holds(refuse.err, "oshrun: unknown option -ranks")  # words of the user stay
+    holds(run("-n", 2, RANK, "exit", 0, launcher=[oshrun]).err, "exited with code 0 without shmem_finalize, which every PE must call")
     with tempfile.TemporaryFile() as err:
         job = Job("-n", 2, "sleep", "600", launcher=[oshrun], stderr=err)
         pid = until(lambda: [p for p in job.left() if b"PMI_RANK=1\0" in environment_of(p)], "PE 1 is there")[0]
@@ -73,7 +74,7 @@ def signals_are_128_plus():
 def leaving_without_finalize_ends_the_job():
     job = run("-n", 3, RANK, "exit", 0)
     same(job.code, 1)
-    holds(job.err, "rank 1", "exited with code 0 without MPI_Finalize, which every rank must call; ending the job")
+    holds(job.err, "rank 1", "exited with code 0 without MPI_Finalize (OpenSHMEM: shmem_finalize), which every rank must call; ending the job")
     same(len(job.err.splitlines()), 1)
     in_time(job.seconds)
 

@@ -109,7 +109,8 @@ static void report_death(int rank, const siginfo_t *si)
         hl_mx_say("rank %d (pid %d) exited with code %d; %s", rank, (int)r->pid, r->code, then);
     } else {
         hl_mx_say("rank %d (pid %d) exited with code 0 without %s, which every rank must call; %s", rank,
-                  (int)r->pid, hl_mx_is_shmem() ? "shmem_finalize" : "MPI_Finalize", then);
+                  (int)r->pid,
+                  hl_mx_is_shmem() ? "shmem_finalize" : "MPI_Finalize (OpenSHMEM: shmem_finalize)", then);
     }
 }
 
