@@ -221,8 +221,8 @@ static HL_NOINLINE int iflush_any(int target, MPI_Win win, MPI_Request *request,
 HL_INLINE int begin_iflush(int target, MPI_Win win, MPI_Request *request, const struct iflush_call *call)
 {
     const struct hl_win *w = hl_win_of(win);
-    if (HL_LIKELY(w != NULL && (call->all || (uint32_t)target < (uint32_t)w->size) && request != NULL &&
-                  hl_epoch_flush_is_fence(&w->epoch))) {
+    if (HL_LIKELY(w != NULL && (call->all || (uint32_t)target < (uint32_t)w->size) &&
+                  hl_is_address(request) && hl_epoch_flush_is_fence(&w->epoch))) {
         if (call->scope == HL_REMOTE) {
             hl_near_fence();
         }

@@ -281,7 +281,7 @@ HL_INLINE bool is_done_at_once(const struct hl_move *m, MPI_Datatype type)
 
 static int start_move(struct hl_move *m, const struct request_tail *tail, const char *func)
 {
-    if (tail->request != NULL && is_done_at_once(m, tail->target_type)) {
+    if (hl_is_address(tail->request) && is_done_at_once(m, tail->target_type)) {
         *tail->request = hl_req_handle(hl_req_completed());
         return MPI_SUCCESS;
     }

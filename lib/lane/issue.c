@@ -111,9 +111,12 @@ static void leave_queue(struct pursuit *s)
     }
 }
 
-static int post_contended(struct hl_lane *lane, const struct hl_issue *op) HL_REQUIRES(lane->lease)
+/* Posts after the lane was entered. `waited`: the tries before this one found leases taken. */
+static int post_again(struct hl_lane *lane, const struct hl_issue *op, bool waited) HL_REQUIRES(lane->lease)
 {
-    hl_stat_lane_add(&lane->stat, HL_STAT_LANE_leases_contended, 1);
+    if (waited) {
+        hl_stat_lane_add(&lane->stat, HL_STAT_LANE_leases_contended, 1);
+    }
     return hl_lane_post(lane, op);
 }
 
@@ -149,7 +152,7 @@ static bool is_issue_over(void *arg)
         }
         hl_lease_unwant(&lane->lease);
         s->id = 0;
-        status = post_contended(lane, s->op);
+        status = post_again(lane, s->op, true);
         hl_lane_leave(lane);
         return s->over = judge_try(s, status);
     }
@@ -157,7 +160,7 @@ static bool is_issue_over(void *arg)
         found_taken(s);
         return false;
     }
-    status = post_contended(lane, s->op);
+    status = post_again(lane, s->op, s->taken > 0);
     hl_lane_leave(lane);
     return s->over = judge_try(s, status);
 }

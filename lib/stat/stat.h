@@ -18,7 +18,7 @@
 /* X(name, "help"): counters that each lane has, on cache lines of its own. */
 #define HL_STAT_LANE_ROWS(X)                                                                                 \
     X(leases, "times a lane was leased")                                                                     \
-    X(leases_contended, "leases that did not get the thread's preferred lane at once")                       \
+    X(leases_contended, "leases that were not had at the first try")                                         \
     X(writes, "puts posted")                                                                                 \
     X(reads, "gets posted")                                                                                  \
     X(atomics, "atomic operations posted")                                                                   \
@@ -34,7 +34,7 @@
 /* X(name, "help"): counters of the rank. */
 #define HL_STAT_RANK_ROWS(X)                                                                                 \
     X(flush_waits, "flushes that had to wait")                                                               \
-    X(lease_waits, "threads that found all lanes taken and queued for one")                                  \
+    X(lease_waits, "times a thread queued for a lane: all, or the one it must use, were taken")              \
     X(rx_wakes, "wake-ups of the receive thread")                                                            \
     X(rx_messages, "messages received from the network")                                                     \
     X(rx_near, "messages received from node peers")                                                          \

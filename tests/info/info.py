@@ -36,6 +36,11 @@ def variable(report, name):
     return next(v for v in report["variables"] if v["name"] == name)
 
 
+def calls_of(text):
+    """The calls that --explain names of an error class."""
+    return set(re.findall(r"\w+", text.partition("  calls that give it")[2].partition("  wrong calls")[0]))
+
+
 code, page, _ = run("--markdown")
 with open(os.path.join(SOURCE, "docs", "ENVIRONMENT.md"), encoding="utf-8") as file:
     expect("docs/ENVIRONMENT.md is what `hotlane-info --markdown` prints (write it anew)", file.read() == page)
@@ -118,18 +123,35 @@ expect("--markdown --json", run("--markdown", "--json")[:2] == (2, "") and "not 
 code, text, error = run("--explain", "MPI_ERR_RMA_RANGE")
 expect("--explain of an error class", (code, error) == (0, "") and text.startswith("MPI_ERR_RMA_RANGE (48): target memory is not part of the window\n"))
 expect("--explain names calls and wrong ones", "MPI_Put," in text and "    MPI_Put: data behind the end of the window\n" in text)
+expect("--explain names calls whose pages are written by hand", {"MPIX_Put_notify", "MPI_Win_flush"} <= calls_of(text))
+expect("--explain of a death names one-sided calls",
+       {"MPI_Put", "MPI_Rget", "MPI_Win_flush", "MPI_Win_lock", "MPI_Win_fence", "MPI_Win_complete"} <= calls_of(run("--explain", "MPI_ERR_PROC_ABORTED")[1]))
 expect("--explain folds its lines", all(len(line) <= 100 for line in text.split("\n") if line.startswith("    MPI_") and ": " not in line))
-expect("--explain of an error class of tools", run("--explain", "MPI_T_ERR_INVALID_NAME")[1].startswith("MPI_T_ERR_INVALID_NAME (1011)\n"))
+expect("--explain of an error class of tools", run("--explain", "MPI_T_ERR_INVALID_NAME")[1].startswith("MPI_T_ERR_INVALID_NAME (1011): nothing has this name\n"))
 code, text, error = run("--explain", "HOTLANE_CHAIN", HOTLANE_CHAIN="8K")
 expect("--explain of a variable", (code, error) == (0, "") and text.startswith("HOTLANE_CHAIN=8K  (environment)\n") and text in run("--env", HOTLANE_CHAIN="8K")[1])
 code, text, error = run("--explain", "MPI_ERR_RMA_RANG")
 expect("--explain of what is not there", (code, text) == (2, "") and "the nearest is MPI_ERR_RMA_RANGE (" in error)
+for name in "--explain", "--machine", "--root", "--seconds":
+    expect(f"{name} without its value", run(name) == (2, "", f"hotlane-info: {name}: its value is missing (--help lists all)\n")
+           and run(name, "--json") == (2, "", f"hotlane-info: {name}: its value is missing, as --json follows (--help lists all)\n"))
+for given, name in (("48", "MPI_ERR_RMA_RANGE"), ("mpi_err_rma_range", "MPI_ERR_RMA_RANGE"), ("0", "MPI_SUCCESS"), ("hotlane_lanes", "HOTLANE_LANES"),
+                    ("HOTLANE_CHAIN=5", "HOTLANE_CHAIN"), ("SHMEM_SYMMETRIC_PARTITION1", "SHMEM_SYMMETRIC_PARTITION<n>"),
+                    ("SMA_SYMMETRIC_PARTITION127", "SHMEM_SYMMETRIC_PARTITION<n>")):
+    expect(f"--explain {given} is that of {name}", run("--explain", given) == run("--explain", name) and run("--explain", name)[0] == 0)
+code, text, error = run("--explain", "lease_waits")
+expect("--explain of a counter", (code, error) == (0, "") and text.startswith("lease_waits: a counter: times a thread queued for a lane"))
+for name, call in (("49152", False), ("SHMEM_SYMMETRIC_PARTITION128", False), ("HOTLANE_NOTHING", False), ("MPI_Put", True), ("shmem_quiet", True)):
+    code, text, error = run("--explain", name)
+    expect(f"--explain {name} offers a manual page of calls only", (code, text) == (2, "") and (f"`man {name}`" in error) == call)
 with open(os.path.join(SOURCE, "include", "mpi.h"), encoding="utf-8") as file:
     classes = re.findall(r"\b(MPI_(?:T_)?ERR_\w+) = \d+", file.read())
 expect("--explain knows every error class and variable", len(classes) > 70 and all(
-    run("--explain", name)[0] == 0 for name in [*classes, *(v["name"] for v in report["variables"])]))
+    run("--explain", name)[0] == 0 for name in ["MPI_SUCCESS", *classes, *(v["name"] for v in report["variables"])]))
 expect("--version", run("--version")[:2] == (0, "hotlane-info " + json.loads(run("--json", "--no-network")[1])["version"]
                                               + "\n"))
+expect("-V and -h", run("-V") == run("--version") and run("-h") == run("--help"))
+expect("an argument", run("extra") == (2, "", "hotlane-info: extra: no argument is taken, only options (--help lists all)\n"))
 expect("--help", run("--help")[0] == 0 and "usage:" in run("--help")[1])
 for option in ("--no-network", "--env", "--memory", "--check"):
     with open("/dev/full", "w", encoding="utf-8") as full:
@@ -138,7 +160,7 @@ for option in ("--no-network", "--env", "--memory", "--check"):
 expect("an unknown option", run("--nonsense")[0] == 2 and run("words")[0] == 2)
 expect("the option that was meant", run("--memry")[2] == "hotlane-info: unknown option --memry; the nearest is --memory (--help lists all)\n")
 expect("no option is near", "nearest" not in run("-x")[2] and "nearest" not in run("--xyzxyz")[2])
-expect("an option without its value", run("--machine")[0] == 2 and "lacks its value" in run("--machine")[2])
+expect("an option without its value", run("--machine")[0] == 2 and "value is missing" in run("--machine")[2])
 
 for first, second in (("--check", "--functions"), ("--env", "--check"), ("--memory", "--markdown"), ("--explain=HOTLANE_CHAIN", "--env")):
     code, text, error = run(first, second)

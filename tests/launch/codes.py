@@ -20,6 +20,7 @@ def oshrun_speaks_of_pes():
     holds(job.err, "oshrun: PE 1 (pid", "killed by signal 9")
     refuse = run("-n", 2, "-ranks", "true", launcher=[oshrun])
     holds(refuse.err, "oshrun: unknown option -ranks")  # words of the user stay
+    holds(run("-n", 2, RANK, "exit", 0, launcher=[oshrun]).err, "exited with code 0 without shmem_finalize, which every PE must call")
     with tempfile.TemporaryFile() as err:
         job = Job("-n", 2, "sleep", "600", launcher=[oshrun], stderr=err)
         pid = until(lambda: [p for p in job.left() if b"PMI_RANK=1\0" in environment_of(p)], "PE 1 is there")[0]
@@ -73,7 +74,7 @@ def signals_are_128_plus():
 def leaving_without_finalize_ends_the_job():
     job = run("-n", 3, RANK, "exit", 0)
     same(job.code, 1)
-    holds(job.err, "rank 1", "left without finalize")
+    holds(job.err, "rank 1", "exited with code 0 without MPI_Finalize (OpenSHMEM: shmem_finalize), which every rank must call; ending the job")
     same(len(job.err.splitlines()), 1)
     in_time(job.seconds)
 
@@ -88,6 +89,8 @@ def a_program_that_is_not_there_is_127():
     job = run("-n", 4, "./no/such/program")
     same(job.code, 127)
     same(job.err.count("cannot run"), 1)
+    job = run("-n", 2, "no_such_program")
+    same((job.code, job.err), (127, "mpiexec: cannot run no_such_program: it is not on PATH\n"))
 
 
 def a_program_of_this_folder_needs_its_folder():
@@ -100,8 +103,9 @@ def a_program_of_this_folder_needs_its_folder():
 def a_program_that_cannot_run_is_126():
     with tempfile.NamedTemporaryFile(mode="w") as f:
         job = run("-n", 2, f.name)
-    same(job.code, 126)
-    same(run("-n", 2, "/").code, 126)
+        same((job.code, job.err), (126, f"mpiexec: cannot run {f.name}: it is not executable (chmod +x makes it so)\n"))
+    job = run("-n", 2, "/")
+    same((job.code, job.err), (126, "mpiexec: cannot run /: it is a folder\n"))
     with tempfile.TemporaryDirectory() as folder:
         for name, head, code, words in (("cut", b"\177ELF\2\1\1", 126, "Exec format error"), ("script", b"exit 3\n", 3, "code 3"),
                                         ("lost", b"#!/no/such/shell\n", 127, "interpreter")):

@@ -75,7 +75,7 @@ def who_leaves_without_finalize_fails_under_any_launcher():
     for words in ([], ["handler"], ["children"], ["session", "0"]):
         job = Foreign(RANK, *words)
         same((words, job.codes, job.err), (words, [0, 0], ""))
-    same(run("-n", 2, RANK, "exit").err.count("left without"), 1)
+    same(run("-n", 2, RANK, "exit").err.count("without MPI_Finalize"), 1)
 
 
 def mpi_programs_end_well():
@@ -89,7 +89,7 @@ def mpi_abort_keeps_the_last_words():
 
 
 def mpi_errors_and_deaths_end_the_job():
-    for mode, code, words in (("exit", 1, "left without finalize"), ("return", 1, "left without finalize"), ("fail", 6, "code 6"),
+    for mode, code, words in (("exit", 1, "code 0 without MPI_Finalize"), ("return", 1, "code 0 without MPI_Finalize"), ("fail", 6, "code 6"),
                               ("kill", 137, "killed by signal 9"), ("error", None, "count -1")):
         for job in both_paths("-n", 3, RANK, mode):
             assert job.code == code or code is None and job.code, (mode, job.code)
@@ -111,7 +111,7 @@ def the_initial_error_handler_is_chosen():
 def any_thread_may_end_the_job_amidst_communication():
     """The line and the code name the cause, though the others see connections close at the same time."""
     for mode, code, words in (("thread-abort", 7, "rank 1 aborted the job with code 7"), ("threads-abort", 7, "rank 1 aborted the job"),
-                              ("thread-exit", 1, "left without finalize"), ("thread-kill", 137, "killed by signal 9")):
+                              ("thread-exit", 1, "code 0 without MPI_Finalize"), ("thread-kill", 137, "killed by signal 9")):
         for job in both_paths("-n", 3, RANK, mode):
             same((mode, job.code), (mode, code))
             holds(job.err, words)

@@ -58,9 +58,9 @@ def the_working_directory_is_set():
     holds(job.err, "/no/such")
     for program, line in (("./no_such", "cannot run ./no_such in /usr (--wdir): No such file or directory"),
                           ("no/such", "cannot run no/such in /usr (--wdir): No such file or directory"),
-                          ("./bin", "cannot run ./bin in /usr (--wdir): Permission denied"),
+                          ("./bin", "cannot run ./bin in /usr (--wdir): it is a folder"),
                           ("/no/such", "cannot run /no/such: No such file or directory"),
-                          ("no_such_program", "cannot run no_such_program: No such file or directory")):
+                          ("no_such_program", "cannot run no_such_program: it is not on PATH")):
         job = run("-wdir", "/usr", "-n", 2, program)
         same((job.code, job.err), (126 if program == "./bin" else 127, f"mpiexec: {line}\n"))
 
@@ -91,7 +91,19 @@ def impossible_values_are_refused():
     refused("-genv", "=B", "true", words=["NAME VALUE"])
     refused("-genv=A", "B", "true", words=["NAME VALUE"])
     refused("--mca=a", "b", "true", words=["two values, KEY VALUE"])
-    refused("--mca", "a", words=["KEY VALUE is missing"])
+    refused("--mca", "a", words=["--mca a: its VALUE is missing"])
+    for option, first in (("-env", "A"), ("--genv", "A"), ("--mca", "a"), ("-gmca", "a")):
+        named, taken = ("KEY", "") if "mca" in option else ("NAME", "; NAME=VALUE in one word takes any value")
+        refused(option, "-n", 1, "true", words=[f"{option}: its {named} is missing (-n follows)"])
+        refused(option, first, "--bind-to=none", "true", words=[f"{option} {first}: its VALUE is missing (--bind-to=none follows{taken})"])
+        refused(option, first, words=[f"{option} {first}: its VALUE is missing\n"])
+    for option in ("-x", "-n", "--timeout", "--wdir", "--tmpdir", "-hostfile", "--map-by", "--initial-errhandler", "--am"):
+        refused(option, "-l", "true", words=[f"{option}: its value is missing (-l follows)"])
+        refused(option, words=[f"{option}: its value is missing\n"])
+    for words in (["-env", "A", "-1"], ["-genv", "A", "-O2"], ["-env", "A=-n"], ["-x", "A=-l"]):
+        same(run(*words, *sh("echo is $A")).out, f"is {words[-1].split('=')[-1]}\n")
+    refused("-env", "-A", "1", "true", words=["-env -A: not the name of a variable"])
+    refused("-x", "-A=1", "true", words=["-x -A=1: a variable's name is missing"])
     refused("-n", 2, words=["no program"])
     refused("-n", 2, "true", ":", words=["no program"])
     refused(words=["no program"])
@@ -107,7 +119,7 @@ def the_timeout_may_be_a_variable():
         job = run(*words, "-n", 1, *sh("sleep 0.3; echo up"), env={"MPIEXEC_TIMEOUT": value})
         same((job.code, job.out, job.err), (0, "up\n", ""))
     for value in ("0", "-1", "2x", "soon", "1e10", "nan"):
-        refused("true", env={"MPIEXEC_TIMEOUT": value}, words=[f"MPIEXEC_TIMEOUT {value}: a number of seconds above 0"])
+        refused("true", env={"MPIEXEC_TIMEOUT": value}, words=[f"MPIEXEC_TIMEOUT={value}: a number of seconds above 0"])
 
 
 def other_machines_are_refused_with_the_reason():
@@ -118,6 +130,13 @@ def other_machines_are_refused_with_the_reason():
     refused("-H", "me@", "true", words=["me@ is not this machine"])
     refused("-hosts", "localhost,far.example", "true", words=["far.example", "this machine only", "srun"])
     refused("-hostfile", "/", "true", words=["-hostfile /: Is a directory"])
+    for words, named in ((["-H", ""], "-H ''"), (["-hosts", " ,"], "-hosts ' ,'"), (["-hostfile", "/dev/null"], "-hostfile /dev/null")):
+        job = run(*words, "-n", 2, *sh("echo up"))
+        same((job.code, job.out, job.err), (0, "up\n" * 2, f"mpiexec: {named}: names no machine; ranks start on this one\n"))
+    with tempfile.NamedTemporaryFile(mode="w") as f:
+        f.write("# no host\n\n")
+        f.flush()
+        same(run("-hostfile", f.name, "true").err, f"mpiexec: -hostfile {f.name}: names no machine; ranks start on this one\n")
     with tempfile.NamedTemporaryFile(mode="w") as f:
         f.write(f"# nodes\nlocalhost slots=4{' ' * 2000}\n{here}:2 # {'long ' * 500}\n")
         f.flush()
@@ -258,7 +277,7 @@ def ranks_of_each_machine_are_the_ranks():
         holds(job.err, noted)
     refused("-ppn", "0", "true", words=["number of ranks"])
     refused("--map-by", "ppr:2:socket", "true", words=["for each node only"])
-    refused("--map-by", "ppr:x:node", "true", words=["number of ranks"])
+    refused("--map-by", "ppr:x:node", "true", words=["--map-by ppr:x:node: the number of ranks must be 1 to"])
 
 
 def job_scripts_of_others_run():

@@ -15,11 +15,15 @@ CLEAN = {k: v for k, v in os.environ.items() if not k.startswith(FAMILIES)}
 LEVELS = ("single", "funneled", "serialized", "multiple")
 # Name, value, and what must be said of it.
 SET = (("MPICH_MAX_THREAD_SAFETY", "multiple", "honoured by MPI_Init_thread"), ("FI_TCP_IFACE", "lo", "honoured by libfabric"),
-       ("MPICH_RANK_REORDER_METHOD", "1", "honoured by mpiexec"), ("XT_SYMMETRIC_HEAP_SIZE", "64M", "means the same as SHMEM_SYMMETRIC_SIZE"),
+       ("MPICH_RANK_REORDER_METHOD", "7", "honoured by mpiexec of this library with --bind-to only: 0, 1, 2"), ("XT_SYMMETRIC_HEAP_SIZE", "64M", "means the same as SHMEM_SYMMETRIC_SIZE"),
        ("MPICH_ASYNC_PROGRESS", "1", "not needed: one-sided operations need no calls of their target"),
        ("MPICH_RMA_OVER_DMAPP", "1", "not needed: one-sided calls"), ("SMA_BARRIER_ALGORITHM", "tree", "no effect"),
        ("SHMEM_BOUNCE_SIZE", "64", "no effect"), ("SHMEM_COLL_RADIX", "4", "no effect"), ("OMPI_MCA_btl", "self,vader", "no effect"),
-       ("I_MPI_FABRICS", "shm", "no effect"), ("UCX_TLS", "tcp", "no effect: the network is libfabric's"),
+       ("I_MPI_FABRICS", "shm", "no effect: HOTLANE_NEAR=0 has ranks of a node use the network"),
+       ("MPIR_CVAR_NOLOCAL", "1", "no effect: HOTLANE_NEAR=0 has"), ("MPIR_CVAR_CH4_NUM_VCIS", "4", "no effect: HOTLANE_LANES sets"),
+       ("I_MPI_DEBUG", "5", "no effect: HOTLANE_LOG=info tells"), ("I_MPI_STATS", "1", "no effect: HOTLANE_STATS=1 shows"),
+       ("OMPI_MCA_btl_tcp_if_include", "lo", "no effect: FI_TCP_IFACE chooses"),
+       ("OMPI_MCA_mtl_ofi_provider_include", "tcp", "no effect: HOTLANE_PROVIDER chooses"), ("UCX_TLS", "tcp", "no effect: the network is libfabric's"),
        ("SHMEM_OFI_PROVIDER", "sockets", "no effect: HOTLANE_PROVIDER chooses"), ("MPICH_OFI_NIC_POLICY", "NUMA", "no effect"))
 # What modules and launchers set: of Open MPI's and Intel's as seen in ranks.
 UNSAID = {"MPICH_DIR": "/opt", "UCX_HOME": "/opt", "I_MPI_ROOT": "/opt", "FI_PROVIDER_PATH": "", "MPICH_CC": "cc", "OMPI_CXX": "c++",

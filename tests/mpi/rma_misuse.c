@@ -27,6 +27,7 @@ static MPI_Win made;
 static MPI_Aint aint;
 static int number, flag;
 static MPI_Request request;
+static MPI_Request *const no_address = (MPI_Request *)(void *)MPI_REQUEST_NULL;
 
 /* Who is named in the message. */
 enum object { WIN, COMM, NOTHING };
@@ -144,6 +145,10 @@ static void nothing(void)
       MPIX_Win_iflush_local(ranks, win, &request), unlock_all, "target rank") \
     X(iflush_null, "no place for the request", "MPIX_Win_iflush_all", ARG, WIN, lock_all, \
       MPIX_Win_iflush_all(win, NULL), unlock_all, "request is NULL") \
+    X(iflush_handle, "a handle in place of the request's address", "MPIX_Win_iflush", ARG, WIN, lock_all, \
+      MPIX_Win_iflush(me, win, no_address), unlock_all, "request is NULL or no address") \
+    X(iflush_all_handle, "a handle in place of the request's address", "MPIX_Win_iflush_all", ARG, WIN, lock_all, \
+      MPIX_Win_iflush_all(win, no_address), unlock_all, "request is NULL or no address") \
     X(range_type, "a target datatype that reaches behind the end", "MPI_Get", RMA_RANGE, WIN, lock_all, \
       MPI_Get(buf, 3, MPI_LONG, me, 0, 1, holes, win), unlock_all, "64 bytes") \
     X(range_overflow, "a displacement whose bytes overflow", "MPI_Accumulate", RMA_RANGE, WIN, lock_all, \
@@ -165,6 +170,12 @@ static void nothing(void)
       MPI_Fetch_and_op(buf, NULL, MPI_LONG, me, 0, MPI_SUM, win), unlock_all, "result address is NULL") \
     X(request_null, "a NULL request", "MPI_Rput", ARG, WIN, lock_all, \
       MPI_Rput(buf, 1, MPI_LONG, me, 0, 1, MPI_LONG, win, NULL), unlock_all, "request is NULL") \
+    X(rput_handle, "a handle in place of the request's address", "MPI_Rput", ARG, WIN, lock_all, \
+      MPI_Rput(buf, 1, MPI_LONG, me, 0, 1, MPI_LONG, win, no_address), unlock_all, "request is NULL or no address") \
+    X(rget_handle, "a handle in place of the request's address", "MPI_Rget", ARG, WIN, lock_all, \
+      MPI_Rget(buf, 1, MPI_LONG, me, 0, 1, MPI_LONG, win, no_address), unlock_all, "request is NULL or no address") \
+    X(racc_handle, "a handle in place of the request's address", "MPI_Raccumulate", ARG, WIN, lock_all, \
+      MPI_Raccumulate(buf, 1, MPI_LONG, me, 0, 1, MPI_LONG, MPI_SUM, win, no_address), unlock_all, "request is NULL or no address") \
     X(win_freed, "a window that was freed", "MPI_Put", WIN, NOTHING, nothing, \
       MPI_Put(buf, 1, MPI_LONG, me, 0, 1, MPI_LONG, freed), nothing, "freed") \
     X(win_null, "MPI_WIN_NULL", "MPI_Win_flush", WIN, NOTHING, nothing, \

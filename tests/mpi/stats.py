@@ -85,9 +85,14 @@ for near in "1", "0":
     for name, entry in counters.items():
         check(entry["sum"] <= total[name], f"{name}: {entry} before the end, {total[name]} after it")
 
-# Four threads of each rank on one lane: leases were contended, puts travelled together, and woke receive threads.
+# One thread contends with nobody for its lane, though its first put to a target is tried again. A tick of the receive thread may hold the lane, but
+# hardly in each of five runs.
+contended = [sums(run(HOTLANE_NEAR="0", HOTLANE_LANES="1")[0])["leases_contended"] for _ in range(5)]
+check(0 in contended, f"leases contended by one thread of each rank: {contended}")
+
+# Four threads of each rank on one lane: puts travelled together, and woke receive threads. (Whether leases were contended is the scheduler's choice.)
 total = sums(run("crowd", HOTLANE_NEAR="0", HOTLANE_LANES="1")[0])
-for name, least in {"leases": RANKS * 4000, "leases_contended": 1, "chained": RANKS * 4000, "bytes_chained": RANKS * 4000 * 8, "messages": RANKS,
+for name, least in {"leases": RANKS * 4000, "chained": RANKS * 4000, "bytes_chained": RANKS * 4000 * 8, "messages": RANKS,
                     "rx_messages": RANKS, "rx_wakes": RANKS, "flush_waits": 1}.items():
     check(total[name] >= least, f"{name} with a crowd on one lane: {total[name]}, not {least} and more")
 

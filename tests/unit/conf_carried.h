@@ -45,9 +45,12 @@ static const struct {
     {{"MPICH_ALLOC_MEM_PG_SZ=2M", "SHMEM_SYMMETRIC_SIZE=1M", "SMA_DEBUG=0", "SHMEM_SYMETRIC_SIZE=1M",
       "MPICH_ALLOC_X=1", "SMA_SYMETRIC_SIZE=1M"},
      NULL}, /* ours, or meant for us: they have lines of their own */
-    {{"OMPI_MCA_btl=self", "I_MPI_FABRICS=shm", "UCX_TLS=tcp", "SMA_X=1"},
-     "OMPI_MCA_btl, I_MPI_FABRICS, SMA_X: no effect; UCX_TLS: no effect: the network is libfabric's"},
+    {{"OMPI_MCA_btl=self", "I_MPI_ADJUST_BCAST=1", "UCX_TLS=tcp", "SMA_X=1"},
+     "OMPI_MCA_btl, I_MPI_ADJUST_BCAST, SMA_X: no effect; UCX_TLS: no effect: the network is libfabric's"},
     {{"I_MPI_HYDRA_UUID=05", "OMPI_MCA_btl=self", "I_MPI_PIN=0"}, "OMPI_MCA_btl: no effect"},
+    {{"I_MPI_FABRICS=ofi", "I_MPI_DEBUG=5", "MPIR_CVAR_NOLOCAL=1"},
+     "I_MPI_FABRICS, MPIR_CVAR_NOLOCAL: no effect: HOTLANE_NEAR=0 has ranks of a node use the network; "
+     "I_MPI_DEBUG: no effect: HOTLANE_LOG=info tells what was chosen"},
     {{"FI_PROVIDER=tcp", "MPICH_MAX_THREAD_SAFETY=single"},
      "FI_PROVIDER: honoured by libfabric; MPICH_MAX_THREAD_SAFETY: honoured by MPI_Init_thread"},
     {{"XT_SYMMETRIC_HEAP_SIZE=1M", "SHMEM_SYMMETRIC_HEAP_SIZE=2M"},

@@ -408,10 +408,10 @@ static void *put_late(void *arg)
     return NULL;
 }
 
-static uint64_t lease_waits(void)
+static uint64_t counter(const char *name)
 {
     uint64_t n = 0;
-    ck_assert_int_eq(hl_stat_get("lease_waits", &n), 0);
+    ck_assert_int_eq(hl_stat_get(name, &n), 0);
     return n;
 }
 
@@ -423,7 +423,8 @@ START_TEST(who_queues_for_a_lane_is_counted) HL_NO_TSA
     struct late_put p = {7, 0};
     pthread_t t;
     put_late(&p);
-    ck_assert_uint_eq(lease_waits(), 0);
+    ck_assert_uint_eq(counter("lease_waits"), 0);
+    ck_assert_uint_eq(counter("leases_contended"), 0);
     ck_assert(hl_lease_try(&lane->lease));
     ck_assert_int_eq(pthread_create(&t, NULL, put_late, &p), 0);
     while (hl_a32_load_acquire(&lane->lease.wanted) == 0) {
@@ -431,7 +432,8 @@ START_TEST(who_queues_for_a_lane_is_counted) HL_NO_TSA
     }
     hl_lane_leave(lane);
     pthread_join(t, NULL);
-    ck_assert_uint_eq(lease_waits(), 1);
+    ck_assert_uint_eq(counter("lease_waits"), 1);
+    ck_assert_uint_eq(counter("leases_contended"), 1);
     ck_assert_uint_eq(hl_a32_load_relaxed(&lane->lease.wanted), 0);
     hl_lane_flush(1, HL_REMOTE);
     ck_assert_uint_eq(p.sink, 7);

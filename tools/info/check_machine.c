@@ -77,8 +77,8 @@ static void check_network_start(struct check *c)
 {
     if (hl_fab.version < FI_VERSION(2, 0) && hl_fab.start_ns >= SLOW_START_NS) {
         check_say(c, CHECK_BETTER, "network start",
-                  "libfabric %u.%u took %.2f s to start, as it will in each rank", FI_MAJOR(hl_fab.version),
-                  FI_MINOR(hl_fab.version), (double)hl_fab.start_ns * 1e-9);
+                  "libfabric %u.%u took %.2f s to start just now, and starts in each rank",
+                  FI_MAJOR(hl_fab.version), FI_MINOR(hl_fab.version), (double)hl_fab.start_ns * 1e-9);
         check_fix(c,
                   "export LD_LIBRARY_PATH=FOLDER    # of a libfabric 2.x, which starts in a fraction of it");
     }

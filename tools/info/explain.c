@@ -1,10 +1,13 @@
-/* hotlane-info --explain NAME: prints what an error class or a variable means. */
+/* hotlane-info --explain NAME: prints what an error class, a variable or a counter means. */
 #include "explain.h"
 #include "info.h"
+#include "stat.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define COLUMNS 100
 
@@ -29,7 +32,7 @@ static void print_folded(const char *text)
 
 static void print_error(const struct info_error *e)
 {
-    printf("%s (%d)%s%s\n", e->name, e->number, e->words[0] != '\0' ? ": " : "", e->words);
+    printf("%s (%d): %s\n", e->name, e->number, e->words);
     if (e->calls[0] != '\0') {
         puts("  calls that give it (their manual pages say when):");
         print_folded(e->calls);
@@ -44,37 +47,95 @@ static void print_error(const struct info_error *e)
     }
 }
 
+static bool is_call(const char *name)
+{
+    static const char *const prefixes[] = {"MPI_", "MPIX_", "shmem_", "shmemx_"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+        if (strncmp(name, prefixes[i], strlen(prefixes[i])) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 /* Nothing has this name: prints what could be meant, and what names there are, and ends. */
-_Noreturn static void refuse_name(const struct facts *f)
+_Noreturn static void refuse_name(const struct facts *f, const char *name)
 {
     const char *meant = NULL;
+    bool call = is_call(name);
     for (const struct info_error *e = info_errors; e->name != NULL; e++) {
-        meant = hl_conf_nearer(f->asked, e->name, meant);
+        meant = hl_conf_nearer(name, e->name, meant);
     }
     for (size_t i = 0; i < f->var_count; i++) {
-        meant = hl_conf_nearer(f->asked, f->vars[i].name, meant);
+        meant = hl_conf_nearer(name, f->vars[i].name, meant);
+    }
+    for (int i = 0; i < hl_stat_count(); i++) {
+        meant = hl_conf_nearer(name, hl_stat_name(i), meant);
     }
     fprintf(stderr,
-            "hotlane-info: --explain %s: this is neither an error class of MPI nor a variable of Hotlane%s%s "
-            "(--env lists the variables; `man %s` tells of a call)\n",
-            f->asked, meant != NULL ? "; the nearest is " : "", meant != NULL ? meant : "", f->asked);
+            "hotlane-info: --explain %s: this is no error class of MPI, and no variable or counter of "
+            "Hotlane%s%s (--env lists the variables%s%s%s)\n",
+            f->asked, meant != NULL ? "; the nearest is " : "", meant != NULL ? meant : "",
+            call ? "; `man " : "", call ? name : "", call ? "` tells of a call" : "");
     exit(2);
+}
+
+/* Has the variable this name? One of a family, PARTITION<n>, has that with any number in its range. */
+static bool is_named(const struct hl_var *v, const char *known, const char *name)
+{
+    size_t len = known != NULL ? strcspn(known, "<") : 0;
+    if (known == NULL || known[len] == '\0' || strncasecmp(name, known, len) != 0 ||
+        !isdigit((unsigned char)name[len])) {
+        return known != NULL && strcasecmp(name, known) == 0;
+    }
+    char *end;
+    unsigned long number = strtoul(name + len, &end, 10);
+    return *end == '\0' && number >= v->min && number <= v->max;
+}
+
+static bool explain_error(const char *name)
+{
+    char *end;
+    long number = strtol(name, &end, 10);
+    bool numeric = isdigit((unsigned char)name[0]) && *end == '\0';
+    for (const struct info_error *e = info_errors; e->name != NULL; e++) {
+        if (numeric ? e->number == number : strcasecmp(e->name, name) == 0) {
+            print_error(e);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool explain_variable(const struct facts *f, const char *name)
+{
+    for (size_t i = 0; i < f->var_count; i++) {
+        const struct hl_var *v = &f->vars[i];
+        if (is_named(v, v->name, name) || is_named(v, hl_conf_other_name(v), name)) {
+            info_variable(v);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool explain_counter(const char *name)
+{
+    for (int i = 0; i < hl_stat_count(); i++) {
+        if (strcasecmp(hl_stat_name(i), name) == 0) {
+            printf("%s: a counter: %s\n    HOTLANE_STATS=1 shows it at the end of a job\n", hl_stat_name(i),
+                   hl_stat_help(i));
+            return true;
+        }
+    }
+    return false;
 }
 
 void info_explain(const struct facts *f)
 {
-    for (const struct info_error *e = info_errors; e->name != NULL; e++) {
-        if (strcmp(e->name, f->asked) == 0) {
-            print_error(e);
-            return;
-        }
+    char name[256];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(f->asked, "="), f->asked); /* NAME=VALUE, too */
+    if (!explain_error(name) && !explain_variable(f, name) && !explain_counter(name)) {
+        refuse_name(f, name);
     }
-    for (size_t i = 0; i < f->var_count; i++) {
-        const char *other = hl_conf_other_name(&f->vars[i]);
-        if (strcmp(f->vars[i].name, f->asked) == 0 || (other != NULL && strcmp(other, f->asked) == 0)) {
-            info_variable(&f->vars[i]);
-            return;
-        }
-    }
-    refuse_name(f);
 }

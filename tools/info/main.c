@@ -24,7 +24,8 @@ static const char usage[] =
     "it\n"
     "                    better; under mpiexec or srun also what the ranks see\n"
     "  --env             only the variables: value, origin, meaning\n"
-    "  --explain NAME    what an error class (MPI_ERR_RMA_RANGE) or a variable (HOTLANE_CHAIN) means\n"
+    "  --explain NAME    what an error class (MPI_ERR_RMA_RANGE, 48), a variable (HOTLANE_CHAIN) or a\n"
+    "                    counter (lease_waits) means\n"
     "  --memory          only memory: kinds, nearest nodes, huge pages, what the variables ask for and what "
     "a\n"
     "                    small piece really gets\n"
@@ -40,7 +41,7 @@ static const char usage[] =
     "  --seconds N       how long the random operations of --prove go on (10)\n"
     "  --root FOLDER     the kernel's files lie under FOLDER, in place of this machine's (--check)\n"
     "  --no-network      do not load libfabric\n"
-    "  --help, --version\n"
+    "  --help, --version (-h, -V)\n"
     "Exit code 1 when a variable has a value that Hotlane would refuse, --memory is refused its piece,\n"
     "--check finds something broken, or --prove something that fails.\n";
 
@@ -87,9 +88,13 @@ static const struct option longs[] = {
     {NULL, 0, NULL, 0},
 };
 
-/* Refuses a word that is no option, and prints the one that may have been meant. */
+/* Refuses an argument, or an option that there is not, and prints the one that may have been meant. */
 _Noreturn static void refuse(const char *word)
 {
+    if (word[0] != '-') {
+        fprintf(stderr, "hotlane-info: %s: no argument is taken, only options (--help lists all)\n", word);
+        exit(2);
+    }
     const char *meant = NULL, *letters = word + strspn(word, "-");
     for (const struct option *o = longs; o->name != NULL; o++) {
         meant = hl_conf_nearer(letters, o->name, meant);
@@ -147,10 +152,14 @@ static void take(int c, struct options *o)
     case 'V':
         puts("hotlane-info " HL_VERSION);
         exit(0);
-    default:
-        fputs("hotlane-info: an option lacks its value (--help lists all)\n", stderr);
-        exit(2);
     }
+}
+
+_Noreturn static void refuse_missing(const char *option, const char *next)
+{
+    fprintf(stderr, "hotlane-info: %s: its value is missing%s%s%s (--help lists all)\n", option,
+            next != NULL ? ", as " : "", next != NULL ? next : "", next != NULL ? " follows" : "");
+    exit(2);
 }
 
 static const char *name_of(int letter)
@@ -190,9 +199,13 @@ static void parse(int argc, char **argv, struct options *o)
     };
     *o = (struct options){.root = "", .network = true, .seconds = -1};
     int report = 0;
-    for (int c, at; at = optind, (c = getopt_long(argc, argv, "+:h", longs, NULL)) != -1;) {
+    for (int c, at; at = optind, (c = getopt_long(argc, argv, "+:hV", longs, NULL)) != -1;) {
         if (c == '?') {
             refuse(argv[at]);
+        } else if (c == ':') {
+            refuse_missing(argv[at], NULL);
+        } else if (optarg != NULL && optarg == argv[optind - 1] && strncmp(optarg, "--", 2) == 0) {
+            refuse_missing(argv[at], optarg);
         } else if (strchr("cefmMpX", c) != NULL) {
             report = choose(report, c);
             o->asked = c == 'X' ? optarg : o->asked;

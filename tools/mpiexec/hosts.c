@@ -152,9 +152,14 @@ static int take_host(const char *where, char *host, char **words, struct hl_mx_s
 int hl_mx_hosts_list(const char *arg, const char *list, struct hl_mx_slots *slots)
 {
     char *copy = strcpy(hl_mx_alloc(strlen(list) + 1), list), *save = NULL;
+    bool some = false;
     int rc = -1;
     for (char *h = strtok_r(copy, ", ", &save); h && rc < 0; h = strtok_r(NULL, ", ", &save)) {
         rc = take_host(arg, h, NULL, slots);
+        some = true;
+    }
+    if (!some) {
+        hl_mx_say("%s '%s': names no machine; ranks start on this one", arg, list);
     }
     free(copy);
     return rc;
@@ -190,6 +195,7 @@ int hl_mx_hosts_file(const char *arg, const char *path, struct hl_mx_slots *slot
         return REFUSE("%s %s: %s", arg, path, strerror(errno));
     }
     char *where = hl_mx_alloc(room);
+    bool some = false;
     int rc = -1;
     for (long n = 1; rc < 0 && getline(&line, &cap, f) >= 0; n++) {
         char *save = NULL;
@@ -197,9 +203,12 @@ int hl_mx_hosts_file(const char *arg, const char *path, struct hl_mx_slots *slot
         tidy_line(line);
         char *h = strtok_r(line, BLANKS, &save);
         rc = h ? take_host(where, h, &save, slots) : -1;
+        some |= h != NULL;
     }
     if (ferror(f)) { /* a folder */
         rc = REFUSE("%s %s: %s", arg, path, strerror(errno));
+    } else if (!some) {
+        hl_mx_say("%s %s: names no machine; ranks start on this one", arg, path);
     }
     free(where);
     free(line);

@@ -108,7 +108,9 @@ static void report_death(int rank, const siginfo_t *si)
     } else if (r->code) {
         hl_mx_say("rank %d (pid %d) exited with code %d; %s", rank, (int)r->pid, r->code, then);
     } else {
-        hl_mx_say("rank %d (pid %d) left without finalize; %s", rank, (int)r->pid, then);
+        hl_mx_say("rank %d (pid %d) exited with code 0 without %s, which every rank must call; %s", rank,
+                  (int)r->pid,
+                  hl_mx_is_shmem() ? "shmem_finalize" : "MPI_Finalize (OpenSHMEM: shmem_finalize)", then);
     }
 }
 

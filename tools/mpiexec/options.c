@@ -14,8 +14,7 @@ static const char lists[] = "all variables are passed on";
 const struct hl_mx_row hl_mx_rows[] = {
     PART(N, "n", "N", "number of ranks (default 1)")
     PART(N, "np", "N", ALSO)
-    PART(EACH, "ppn", "N", "ranks on each machine: here the number of all where -n gives none; where -n "
-                           "gives more, all of them start here")
+    PART(EACH, "ppn", "N", "ranks on each machine: without -n the number of ranks; with -n it has no effect")
     PART(EACH, "perhost", "N", ALSO)
     PART(EACH, "npernode", "N", ALSO)
     PART(EACH, "N", "N", ALSO)

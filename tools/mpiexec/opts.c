@@ -106,24 +106,26 @@ static int note(struct hl_mx_opts *o, const char *arg, const char *value)
 
 #define RANKS_MOST 100000
 
-static int set_number(int *n, const char *arg, const char *text)
+/* Reads a number of ranks, `number`, which is `text` or a part of it. */
+static int set_number(int *n, const char *arg, const char *text, const char *number)
 {
     char *end;
     errno = 0;
-    long v = strtol(text, &end, 10);
-    if (errno || end == text || *end || v < 1 || v > RANKS_MOST) {
+    long v = strtol(number, &end, 10);
+    if (errno || end == number || *end || v < 1 || v > RANKS_MOST) {
         return COMPLAIN("%s %s: the number of ranks must be 1 to %d", arg, text, RANKS_MOST);
     }
     *n = (int)v;
     return -1;
 }
 
-static int set_timeout(struct hl_mx_opts *o, const char *arg, const char *text)
+/* `between` stands between name and value in the message: a blank for an option, `=` for a variable. */
+static int set_timeout(struct hl_mx_opts *o, const char *arg, char between, const char *text)
 {
     char *end;
     double s = strtod(text, &end);
     if (end == text || *end || !(s > 0) || s > 1e9) {
-        return COMPLAIN("%s %s: a number of seconds above 0 and at most 1e9 is needed", arg, text);
+        return COMPLAIN("%s%c%s: a number of seconds above 0 and at most 1e9 is needed", arg, between, text);
     }
     o->timeout_s = s;
     return -1;
@@ -177,7 +179,7 @@ static const char *take_ppr(struct hl_mx_part *p, const char *arg, const char *t
                   text);
         return NULL;
     }
-    if (set_number(&n, arg, number) >= 0) {
+    if (set_number(&n, arg, text, number) >= 0) {
         return NULL;
     }
     p->each = n;
@@ -286,7 +288,7 @@ static int set_signals(struct hl_mx_opts *o, const char *arg, const char *text)
 static int set_x(struct hl_mx_part *p, const char *arg, const char *text)
 {
     const char *eq = strchr(text, '=');
-    if (eq == text || !*text) {
+    if (eq == text || !*text || *text == '-') {
         return COMPLAIN("%s %s: a variable's name is missing", arg, text);
     }
     if (!eq) {
@@ -314,7 +316,7 @@ static int set_errhandler(struct hl_mx_opts *o, const char *arg, const char *tex
 static int set_env(struct hl_mx_env *e, const char *arg, char **v)
 {
     char *eq = strchr(v[0], '=');
-    if (!*v[0] || eq == v[0]) {
+    if (!*v[0] || eq == v[0] || *v[0] == '-') {
         return COMPLAIN("%s %s: not the name of a variable (%s NAME VALUE)", arg, v[0], arg);
     }
     if (!eq) {
@@ -326,27 +328,15 @@ static int set_env(struct hl_mx_env *e, const char *arg, char **v)
     return rc;
 }
 
-static int print_version(void)
-{
-    printf("%s (Hotlane) %s\n", program_invocation_short_name, HL_VERSION);
-    return 0;
-}
-
-static int print_help(void)
-{
-    hl_mx_help();
-    return 0;
-}
-
 /* Applies an option of one part. Returns -1, or the exit code. */
 static int apply_to_part(struct hl_mx_part *p, const struct hl_mx_row *r, const char *arg, char **v)
 {
     switch (r->id) {
     case HL_MX_OPT_N:
-        return set_number(&p->n, arg, v[0]);
+        return set_number(&p->n, arg, v[0], v[0]);
     case HL_MX_OPT_EACH:
         p->each_arg = arg;
-        return set_number(&p->each, arg, v[0]);
+        return set_number(&p->each, arg, v[0], v[0]);
     case HL_MX_OPT_ENV:
         return set_env(&p->env, arg, v);
     case HL_MX_OPT_X:
@@ -387,7 +377,7 @@ static int apply(struct hl_mx_opts *o, struct hl_mx_part *p, const struct hl_mx_
     case HL_MX_OPT_MAP:
         return set_map(o, p, arg, v[0]);
     case HL_MX_OPT_TIMEOUT:
-        return set_timeout(o, arg, v[0]);
+        return set_timeout(o, arg, ' ', v[0]);
     case HL_MX_OPT_ERRHANDLER:
         return set_errhandler(o, arg, v[0]);
     case HL_MX_OPT_HOSTS:
@@ -398,9 +388,11 @@ static int apply(struct hl_mx_opts *o, struct hl_mx_part *p, const struct hl_mx_
         o->sys_root = v[0];
         return -1;
     case HL_MX_OPT_HELP:
-        return print_help();
+        hl_mx_help();
+        return 0;
     case HL_MX_OPT_VERSION:
-        return print_version();
+        printf("%s (Hotlane) %s\n", program_invocation_short_name, HL_VERSION);
+        return 0;
     case HL_MX_OPT_RANK:
         return set_rank_by(o, arg, v[0]);
     case HL_MX_OPT_SIGNALS:
@@ -412,18 +404,45 @@ static int apply(struct hl_mx_opts *o, struct hl_mx_part *p, const struct hl_mx_
     }
 }
 
+enum { NAME_MOST = 64 };
+
+/* Finds the row of a word that begins with a dash; NULL: there is none. Writes the word without dashes and
+ * `=VALUE` to `name`. */
+static const struct hl_mx_row *row_of_word(const char *arg, char name[NAME_MOST])
+{
+    const char *start = arg + 1 + (arg[1] == '-');
+    size_t len = strcspn(start, "=");
+    len = len < NAME_MOST ? len : NAME_MOST - 1;
+    memcpy(name, start, len);
+    name[len] = 0;
+    return find_row(name);
+}
+
+/* Returns -1, or, after an error message, the exit code where value `i` of an option is not there: the next
+ * word, `next`, is an option or NULL. v: its values before that. */
+static int check_value(const struct hl_mx_row *r, const char *arg, char *const *v, int i, const char *next)
+{
+    char name[NAME_MOST], what[32] = "its value", why[128] = "";
+    if (next && (*next != '-' || !next[1] || !row_of_word(next, name))) {
+        return -1;
+    }
+    const char *second = strchr(r->values, ' ');
+    if (second) { /* NAME VALUE, KEY VALUE */
+        snprintf(what, sizeof what, "its %.*s", i ? 9 : (int)(second - r->values),
+                 i ? second + 1 : r->values);
+    }
+    if (next) {
+        snprintf(why, sizeof why, " (%.40s follows%s)", next,
+                 i && r->id != HL_MX_OPT_NOTHING ? "; NAME=VALUE in one word takes any value" : "");
+    }
+    return COMPLAIN("%s%s%s: %s is missing%s", arg, i ? " " : "", i ? v[0] : "", what, why);
+}
+
 /* Reads the option at argv[*at] and moves *at behind its values. Returns -1, or the exit code. */
 static int parse_one(struct hl_mx_opts *o, struct hl_mx_part *p, char **argv, int *at)
 {
-    char *arg = argv[*at], *eq = strchr(arg, '='), *v[2] = {none, none}, name[64];
-    const char *start = arg + 1 + (arg[1] == '-');
-    size_t len = eq ? (size_t)(eq - start) : strlen(start);
-    if (len >= sizeof name) {
-        len = sizeof name - 1;
-    }
-    memcpy(name, start, len);
-    name[len] = 0;
-    const struct hl_mx_row *r = find_row(name);
+    char *arg = argv[*at], *eq = strchr(arg, '='), *v[2] = {none, none}, name[NAME_MOST];
+    const struct hl_mx_row *r = row_of_word(arg, name);
     if (!r || r->id == HL_MX_OPT_REFUSED) {
         return r ? refuse_row(r, arg) : refuse_unknown(arg, name);
     }
@@ -435,10 +454,11 @@ static int parse_one(struct hl_mx_opts *o, struct hl_mx_part *p, char **argv, in
     }
     ++*at;
     for (int i = 0; i < values; i++) {
-        v[i] = eq ? eq + 1 : argv[*at];
-        if (!v[i]) {
-            return COMPLAIN("%s: %s is missing", arg, values == 2 ? r->values : "its value");
+        int rc = eq ? -1 : check_value(r, arg, v, i, argv[*at]);
+        if (rc >= 0) {
+            return rc;
         }
+        v[i] = eq ? eq + 1 : argv[*at];
         *at += eq ? 0 : 1;
         if (pair && strchr(v[0], '=')) {
             break;
@@ -565,7 +585,7 @@ int hl_mx_opts_parse(int argc, char **argv, struct hl_mx_opts *o)
     const char *timeout = getenv("MPIEXEC_TIMEOUT");
     int rc = check_slots(o);
     if (rc < 0 && o->timeout_s == 0 && timeout && *timeout) {
-        rc = set_timeout(o, "MPIEXEC_TIMEOUT", timeout);
+        rc = set_timeout(o, "MPIEXEC_TIMEOUT", '=', timeout);
     }
     if (rc < 0) {
         tell(o);

@@ -22,6 +22,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -348,6 +349,20 @@ static pid_t start_process(struct plan *p)
     return clone(run_child, stack + stack_len, CLONE_VM | CLONE_VFORK | (own ? CLONE_FILES : 0) | SIGCHLD, p);
 }
 
+/* Why the file cannot be run, with errno `why` after exec. */
+static const char *exec_words(const struct plan *p, int why)
+{
+    struct stat s;
+    int dir = p->wdir ? open(p->wdir, O_PATH | O_DIRECTORY | O_CLOEXEC) : AT_FDCWD;
+    bool known = why == EACCES && !fstatat(dir, p->argv[0], &s, 0);
+    if (dir >= 0) {
+        close(dir);
+    }
+    return known && S_ISDIR(s.st_mode)    ? "it is a folder"
+           : known && !(s.st_mode & 0111) ? "it is not executable (chmod +x makes it so)"
+                                          : strerror(why);
+}
+
 static int say_failure(int rank, const struct plan *p)
 {
     int e = p->failed;
@@ -360,12 +375,13 @@ static int say_failure(int rank, const struct plan *p)
         return 1;
     }
     bool there = e == ENOENT && !p->wdir && !access(p->argv[0], F_OK), sought = !strchr(p->argv[0], '/');
-    if (there && sought) {
-        hl_mx_say("cannot run %s: it is not on PATH; ./%s is here", p->argv[0], p->argv[0]);
+    if (e == ENOENT && sought) {
+        hl_mx_say("cannot run %s: it is not on PATH%s%s%s", p->argv[0], there ? "; ./" : "",
+                  there ? p->argv[0] : "", there ? " is here" : "");
     } else {
         bool in_wdir = p->wdir && !sought && *p->argv[0] != '/';
         hl_mx_say("cannot run %s%s%s%s: %s%s", p->argv[0], in_wdir ? " in " : "", in_wdir ? p->wdir : "",
-                  in_wdir ? " (--wdir)" : "", strerror(e),
+                  in_wdir ? " (--wdir)" : "", sought ? strerror(e) : exec_words(p, e),
                   there ? ": the interpreter that its first line, or the loader that its header names" : "");
     }
     return e == ENOENT || e == ENOTDIR ? 127 : 126;

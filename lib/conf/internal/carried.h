@@ -32,7 +32,7 @@
     X("OMPI_MCA_pmix*", QUIET, "", "set by Open MPI's launcher and Flux")                                    \
     X("OMPI_MCA_schizo*", QUIET, "", "set by Flux")                                                          \
     X("MPICH_MAX_THREAD_SAFETY", HONOURED, "", "by MPI_Init_thread")                                         \
-    X("MPICH_RANK_REORDER_METHOD", HONOURED, "", "by mpiexec of this library: 0, 1 and 2")                   \
+    X("MPICH_RANK_REORDER_METHOD", HONOURED, "", "by mpiexec of this library with --bind-to only: 0, 1, 2")  \
     X("FI_*", HONOURED, "", "by libfabric")                                                                  \
     X("XT_SYMMETRIC_HEAP_SIZE", SAME, "", "SHMEM_SYMMETRIC_SIZE")                                            \
     X("SHMEM_SYMMETRIC_HEAP_SIZE", SAME, "", "SHMEM_SYMMETRIC_SIZE")                                         \
@@ -47,6 +47,16 @@
     X("SMA_OFI_PROVIDER", NONE, "", HL_CARRIED_PROVIDER)                                                     \
     X("MPIR_CVAR_OFI_USE_PROVIDER", NONE, "", HL_CARRIED_PROVIDER)                                           \
     X("I_MPI_OFI_PROVIDER", NONE, "I_MPI_HYDRA_UUID", HL_CARRIED_PROVIDER)                                   \
+    X("OMPI_MCA_mtl_ofi_provider_include", NONE, "OMPI_COMM_WORLD_SIZE", HL_CARRIED_PROVIDER)                \
+    X("OMPI_MCA_btl_tcp_if_include", NONE, "OMPI_COMM_WORLD_SIZE", "FI_TCP_IFACE chooses, for libfabric")    \
+    X("MPIR_CVAR_NOLOCAL", NONE, "", HL_CARRIED_NEAR)                                                        \
+    X("I_MPI_FABRICS", NONE, "I_MPI_HYDRA_UUID", HL_CARRIED_NEAR)                                            \
+    X("MPIR_CVAR_CH4_NUM_VCIS", NONE, "", "HOTLANE_LANES sets the number of lanes")                          \
+    X("I_MPI_THREAD_SPLIT", NEEDLESS, "I_MPI_HYDRA_UUID", "threads have lanes")                              \
+    X("MPIR_CVAR_DEBUG_SUMMARY", NONE, "", HL_CARRIED_LOG)                                                   \
+    X("I_MPI_DEBUG", NONE, "I_MPI_HYDRA_UUID", HL_CARRIED_LOG)                                               \
+    X("I_MPI_STATS", NONE, "I_MPI_HYDRA_UUID", "HOTLANE_STATS=1 shows counters")                             \
+    X("I_MPI_HBW_POLICY", NONE, "I_MPI_HYDRA_UUID", "MPICH_ALLOC_MEM_AFFINITY and _POLICY choose")           \
     X("I_MPI_PIN*", NONE, "I_MPI_HYDRA_UUID", "mpiexec --bind-to places ranks")                              \
     X("UCX_*", NONE, "", "the network is libfabric's")                                                       \
     X("I_MPI_*", NONE, "I_MPI_HYDRA_UUID", "")                                                               \
@@ -59,5 +69,7 @@
 
 #define HL_CARRIED_PROGRESS "one-sided operations need no calls of their target"
 #define HL_CARRIED_PROVIDER "HOTLANE_PROVIDER chooses"
+#define HL_CARRIED_NEAR "HOTLANE_NEAR=0 has ranks of a node use the network"
+#define HL_CARRIED_LOG "HOTLANE_LOG=info tells what was chosen"
 
 #endif
