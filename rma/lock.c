@@ -202,7 +202,8 @@ static int lock_all(struct hl_win *w, int assert)
     if (rc != 0 || none) {
         return rc;
     }
-    /* Near targets are locked at once, in the order of their ranks, far ones by the first operation (hl_win_take_lock). */
+    /* Near targets are locked at once, in the order of their ranks, far ones by the first operation
+     * (hl_win_take_lock). */
     for (int i = 0; i < w->n_near; i++) {
         if ((rc = acquire_lock(w, w->near_ranks[i], false, false)) != 0) {
             uint32_t how;

@@ -36,8 +36,8 @@ static bool has_one_block(enum hl_coll what, bool sends)
                  : what == HL_COLL_SCATTER || what == HL_COLL_SCATTERV;
 }
 
-/* Neighbourhood collectives: is block i only sent, or only received into, because a neighbour is beyond the end
- * of a grid? */
+/* Neighbourhood collectives: is block i only sent, or only received into, because a neighbour is beyond the
+ * end of a grid? */
 static bool is_idle_block(const struct hl_coll_call *call, int i)
 {
     const struct hl_shape *shape = call->comm->shape;

@@ -416,6 +416,13 @@ static void describe_flush(const void *arg, struct hl_wait_desc *t)
 }
 HL_HANG_WORDS(is_flushed, describe_flush);
 
+static void count_flush(struct hl_buffered *b, int more)
+{
+    hl_mutex_lock(&b->lock);
+    b->flushes += (unsigned)more;
+    hl_mutex_unlock(&b->lock);
+}
+
 static uint64_t last_number(struct hl_buffered *b)
 {
     hl_mutex_lock(&b->lock);
@@ -450,9 +457,7 @@ static void end_flush(struct hl_flight *flight)
     struct flush *f = HL_CONTAINER_OF(flight, struct flush, flight);
     struct hl_req *r = f->request;
 
-    hl_mutex_lock(&f->b->lock);
-    f->b->flushes--;
-    hl_mutex_unlock(&f->b->lock);
+    count_flush(f->b, -1);
     free(f);
     hl_req_done(r);
 }
@@ -469,16 +474,11 @@ int hl_buffered_iflush(hl_aptr *slot, struct hl_req **out)
     struct hl_req *r = hl_req_new(HL_REQ_FLUSH);
     int err = f == NULL || r == NULL ? hl_err_say(HL_ERR_NO_MEM, "no memory for a request") : 0;
     if (err == 0) {
-        *f = (struct flush){{.step = step_flush, .end = end_flush}, r, b, 0};
-        hl_mutex_lock(&b->lock);
-        f->upto = b->numbers;
-        b->flushes++;
-        hl_mutex_unlock(&b->lock);
+        *f = (struct flush){{.step = step_flush, .end = end_flush}, r, b, last_number(b)};
+        count_flush(b, 1);
         err = hl_flight_start(&f->flight);
         if (err != 0) {
-            hl_mutex_lock(&b->lock);
-            b->flushes--;
-            hl_mutex_unlock(&b->lock);
+            count_flush(b, -1);
         }
     }
     if (err != 0) {
@@ -556,13 +556,6 @@ void hl_buffered_drop(hl_aptr *slot)
     hl_mutex_unlock(&all_lock);
     hl_aptr_store_relaxed(slot, NULL); /* relaxed: nobody else uses the object any more */
     free(b);
-}
-
-static void count_flush(struct hl_buffered *b, int more)
-{
-    hl_mutex_lock(&b->lock);
-    b->flushes += (unsigned)more;
-    hl_mutex_unlock(&b->lock);
 }
 
 /* The next object where round `number` has not been, which stays until its flush is counted off. */

@@ -33,7 +33,7 @@ static int try_send(int peer, const struct hl_wire_rec *rec, const void *payload
 }
 
 /* Sends a record where this thread can do it at once; else HL_ERR_AGAIN. */
-static int send_now(int peer, const struct hl_wire_rec *rec, const void *payload)
+static int send_unqueued(int peer, const struct hl_wire_rec *rec, const void *payload)
 {
     if (hl_rx_on_thread() || hl_job_node_of(peer) >= 0) {
         return try_send(peer, rec, payload);
@@ -73,7 +73,7 @@ int hl_rx_send(int peer, const struct hl_wire_rec *rec, const void *payload)
     }
     /* acquire: at 0 all records queued before have left; pairs with the subtraction in hl_rx_out_poll. */
     if (hl_a32_load_acquire(&queued) == 0) {
-        int rc = send_now(peer, rec, payload);
+        int rc = send_unqueued(peer, rec, payload);
         if (rc != HL_ERR_AGAIN) {
             return rc;
         }

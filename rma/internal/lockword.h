@@ -14,8 +14,8 @@
  *
  * A rank may ask for a lock while it holds others: MPI_Win_lock_all takes those of far targets one by one, in
  * the order of the operations. If such readers waited behind writers, two of them could wait for each other's
- * locks in a circle. So a reader that holds, or asks for, the lock of a higher rank passes queued writers: all
- * other waits go from lower to higher ranks and make no circle. */
+ * locks in a circle. So a reader that holds, or asks for, the lock of a higher rank passes queued writers:
+ * all other waits go from lower to higher ranks and make no circle. */
 #ifndef HL_LOCKWORD_H
 #define HL_LOCKWORD_H
 

@@ -24,7 +24,7 @@ int hl_modules_open(bool threads);
  * rank's place. */
 void hl_modules_tell_choices(bool threads);
 
-/* Finishes what peers wait for, while everything still runs. `ends`: buffers of the user are detached, too. */
+/* Finishes what peers wait for, while everything still runs. `ends`: the user's buffers are detached, too. */
 void hl_modules_quiet(bool ends);
 
 /* Closes all modules, after the last fence; the process may open again unless `last`. */

@@ -118,7 +118,7 @@ int hl_rx_net_insert(const void *name, size_t len, fi_addr_t *addr); /* as hl_fa
 /* ---- numbers of records between receive endpoints (streams.c) ---- */
 int hl_rx_streams_open(void);
 void hl_rx_streams_close(void);
-/* Held while a record gets its number and is posted, so that records leave in the order of their numbers. The
+/* It is held while a record gets its number and is posted, so that records leave in the order of their numbers. The
  * receive thread waits for it no longer than a post takes; other threads only try it. */
 extern struct hl_mutex hl_rx_numbers;
 /* The number of the next record to this peer. */
