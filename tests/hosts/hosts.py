@@ -19,6 +19,8 @@ import sys
 import time
 
 AGENT = os.path.abspath(__file__)
+# How a launcher of another MPI is told of AGENT; Hydra's, where it is none of these.
+AGENTS = {"openmpi": ["--mca", "plm_rsh_agent"], "openmpi5": ["--prtemca", "plm_ssh_agent"]}
 KINDS = ["--net", "--uts", "--ipc", "--mount"]
 RANK = "${PMI_RANK:-${OMPI_COMM_WORLD_RANK:-${PMIX_RANK:-${SLURM_PROCID:-0}}}}"
 
@@ -123,6 +125,15 @@ class Hosts:
         """Words in front of a program under a launcher that serves one machine: `each` ranks on the first host, as many on
         the next, the rest on the last."""
         return by_rank([self.at(k) for k in range(1, len(self.names) + 1)], each)
+
+    def launched(self, mpi, launcher, each=1):
+        """Words of the launcher of another MPI (perf/peers.py), which runs on the first host and starts `each` ranks on
+        every one; with self.environ."""
+        if mpi in AGENTS:
+            words = [*AGENTS[mpi], AGENT, "-H", ",".join(f"{name}:{each}" for name in self.names)]
+        else:
+            words = ["-launcher", "ssh", "-launcher-exec", AGENT, "-hosts", ",".join(self.names), "-ppn", str(each)]
+        return self.at(1) + launcher + words
 
     def cut(self, k):
         """Pulls host k's cable out of the switch: nobody is told."""

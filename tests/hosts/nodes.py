@@ -179,8 +179,7 @@ def programs_under_hydra():
     if hydra is None:
         raise Skip("mpiexec.hydra (package mpich) is not installed")
     with hosts.Hosts(2) as there:
-        launcher = there.at(1) + [hydra, "-launcher", "ssh", "-launcher-exec", hosts.AGENT, "-hosts", ",".join(there.names),
-                                  "-ppn", "2"]
+        launcher = there.launched("mpich", [hydra], 2)
         out = Job(4, [], [program("hosts/hosts_peers")], launcher=launcher, env=there.environ).good()
         same(set(re.findall(r"node of 2:((?: \d)+)", out)), {" 0 1", " 2 3"})
         for name, ranks, words in FEW[:3]:

@@ -372,11 +372,8 @@ def two_nodes_are_two_nodes():
 
 # ---- two hosts
 
-AGENTS = {"openmpi": ["--mca", "plm_rsh_agent"], "openmpi5": ["--prtemca", "plm_ssh_agent"]}
-
-
 def two_hosts_are_two_nodes():
-    if sys.argv[1] not in AGENTS:
+    if sys.argv[1] not in hosts.AGENTS:
         raise Skip("Slurm has its own case, tests/hosts has Hydra's, and prterun is openmpi5's")
     try:
         there = hosts.Hosts(2)
@@ -384,7 +381,7 @@ def two_hosts_are_two_nodes():
         raise Skip(str(reason)) from None
     stencil = program("perf", "stencil")
     with there:
-        command = there.at(1) + L.command + AGENTS[sys.argv[1]] + [hosts.AGENT, "-H", "host1:2,host2:2"]
+        command = there.launched(sys.argv[1], L.command, 2)
         for words in ([RANK, "all"], [program("tests", "mpi", "mpi_rma_calls")], [stencil, "--threads", 4, *PROBLEM]):
             job = harness.Job("-n", 4, *words, launcher=command, env=there.environ).end(timeout=100)
             same(job.code, 0)
