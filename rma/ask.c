@@ -61,7 +61,7 @@ static void describe_lock_wait(const void *arg, struct hl_wait_desc *t)
 HL_HANG_WORDS(take_ask_place, describe_lock_wait);
 HL_HANG_WORDS(is_ask_over, describe_lock_wait);
 
-int hl_ask_lock(int peer, uint64_t id, bool exclusive, bool passes)
+int hl_ask_lock(int peer, uint64_t id, bool exclusive)
 {
     /* relaxed: a counter. */
     struct ask_wait w = {.token = (hl_a64_add_relaxed(&counter, 1) + 1) % ((uint64_t)1 << 50) * PLACES,
@@ -69,8 +69,7 @@ int hl_ask_lock(int peer, uint64_t id, bool exclusive, bool passes)
                          .id = id};
     hl_prog_wait(take_ask_place, &w);
 
-    struct hl_wire_rec rec = {
-        .op = HL_WIRE_LOCK, .kind = exclusive, .flags = passes, .count = w.token, .aux = id};
+    struct hl_wire_rec rec = {.op = HL_WIRE_LOCK, .kind = exclusive, .count = w.token, .aux = id};
     int rc = hl_win_send(peer, &rec);
     if (rc == 0) {
         hl_prog_wait_rung(is_ask_over, &w);

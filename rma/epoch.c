@@ -119,17 +119,8 @@ static int insert_target(struct hl_epoch *e, int target, uint32_t how)
     struct hl_epoch_table *t = epoch_table_of(e);
     uint64_t there;
     put_entry(t, probe_table(t, target, &there), target, how);
-    e->above = e->count == 0 || target >= e->above ? target + 1 : e->above;
     e->count++;
     return 0;
-}
-
-bool hl_epoch_has_above(struct hl_epoch *e, int target)
-{
-    hl_mutex_lock(&e->mutex);
-    bool above = e->count > 0 && e->above > target + 1;
-    hl_mutex_unlock(&e->mutex);
-    return above;
 }
 
 /* Empties slot `hole`: moves into it those behind it that would not be found any more. */

@@ -8,14 +8,7 @@
 
 #define TRIES 64 /* tries of the word before a request by message, which costs a wake-up */
 
-/* Does this rank hold, or ask for, the lock of a higher rank? Then it passes queued writers (lockword.h). */
-static bool is_out_of_order(struct hl_win *w, int target)
-{
-    bool near = hl_epoch_mode_of(&w->epoch) == HL_EPOCH_ALL && w->n_near > 0;
-    return (near && w->near_ranks[w->n_near - 1] > target) || hl_epoch_has_above(&w->epoch, target);
-}
-
-static int take_lock(struct hl_win *w, int target, bool exclusive, bool passes)
+static int take_lock(struct hl_win *w, int target, bool exclusive)
 {
     const struct hl_target *t = &w->targets[target];
     if (!hl_target_is_far(t)) {
@@ -30,13 +23,13 @@ static int take_lock(struct hl_win *w, int target, bool exclusive, bool passes)
         }
         hl_a8_store_relaxed(mark, 0); /* relaxed: the grant, which sets it again, comes after the request. */
     }
-    return hl_ask_lock(hl_win_world(w, target), w->id, exclusive, passes);
+    return hl_ask_lock(hl_win_world(w, target), w->id, exclusive);
 }
 
 /* Takes the lock of a target; waits for it. Errors of hl_ask_lock. */
-static int acquire_lock(struct hl_win *w, int target, bool exclusive, bool passes)
+static int acquire_lock(struct hl_win *w, int target, bool exclusive)
 {
-    int rc = take_lock(w, target, exclusive, passes);
+    int rc = take_lock(w, target, exclusive);
     if (HL_UNLIKELY(hl_hang_is_on()) && rc == 0) {
         hl_win_note_holder(w, target, true);
     }
@@ -104,7 +97,7 @@ int hl_win_take_lock(struct hl_win *w, int target)
         bool mine;
         int rc = hl_epoch_claim(e, target, &mine);
         if (rc == 0 && mine) {
-            rc = acquire_lock(w, target, false, is_out_of_order(w, target));
+            rc = acquire_lock(w, target, false);
             hl_epoch_settle(e, target, rc);
             hl_prog_wake();
         }
@@ -144,8 +137,7 @@ static int lock_target(struct hl_win *w, int type, int target, int assert)
     bool none = (assert &MPI_MODE_NOCHECK) != 0;
     rc = hl_epoch_lock(&w->epoch, target,
                        (exclusive ? HL_EPOCH_EXCLUSIVE : HL_EPOCH_SHARED) | (none ? HL_EPOCH_NOCHECK : 0));
-    bool passes = !exclusive && is_out_of_order(w, target);
-    if (rc == 0 && !none && (rc = acquire_lock(w, target, exclusive, passes)) != 0) {
+    if (rc == 0 && !none && (rc = acquire_lock(w, target, exclusive)) != 0) {
         uint32_t how;
         hl_epoch_unlock(&w->epoch, target, &how);
     }
@@ -202,10 +194,9 @@ static int lock_all(struct hl_win *w, int assert)
     if (rc != 0 || none) {
         return rc;
     }
-    /* Near targets are locked at once, in the order of their ranks, far ones by the first operation
-     * (hl_win_take_lock). */
+    /* Near targets are locked at once, far ones by the first operation (hl_win_take_lock). */
     for (int i = 0; i < w->n_near; i++) {
-        if ((rc = acquire_lock(w, w->near_ranks[i], false, false)) != 0) {
+        if ((rc = acquire_lock(w, w->near_ranks[i], false)) != 0) {
             uint32_t how;
             release_near(w, i);
             hl_epoch_unlock_all(&w->epoch, &how);

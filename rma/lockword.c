@@ -69,20 +69,6 @@ static void open_word(struct hl_lockq *q)
     hl_a64_and_full(q->word, ~HL_LOCK_WAITERS);
 }
 
-/* Puts a request behind those that wait; one that passes writers is granted, or waits before them. */
-static void queue_ask(struct hl_lockq *q, struct hl_lock_ask *own)
-{
-    if (own->passes && grant_one(q, own)) {
-        free(own);
-    } else if (own->passes) {
-        own->next = q->head;
-        q->head = own;
-    } else {
-        q->tail->next = own;
-        q->tail = own;
-    }
-}
-
 int hl_lockq_ask(struct hl_lockq *q, const struct hl_lock_ask *ask)
 {
     struct hl_lock_ask *own = malloc(sizeof *own);
@@ -92,7 +78,8 @@ int hl_lockq_ask(struct hl_lockq *q, const struct hl_lock_ask *ask)
     *own = *ask;
     own->next = NULL;
     if (q->head != NULL) {
-        queue_ask(q, own);
+        q->tail->next = own;
+        q->tail = own;
         return 0;
     }
     /* full: comes before or after the compare-and-swap of a holder that leaves (proof in lockword.h). */

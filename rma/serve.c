@@ -89,7 +89,6 @@ static int queue_lock(struct hl_win *w, void *arg)
     struct hl_lock_ask ask = {.peer = msg->from,
                               .token = msg->rec->count,
                               .exclusive = msg->rec->kind != 0,
-                              .passes = msg->rec->kind == 0 && msg->rec->flags != 0,
                               .holder = &hl_win_ctl(w)->holder,
                               .mark = lock_mark(w, rank),
                               .grant = grant_lock};

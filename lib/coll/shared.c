@@ -293,33 +293,18 @@ void *hl_shared_temp(struct hl_shared *s, uint64_t len)
     return s->temp;
 }
 
-static HL_COLD void fail_kernel_copy(struct hl_shared *s, int err)
+void hl_shared_read(struct hl_shared *s, int place, uint64_t addr, void *to, uint64_t n)
 {
-    if (err == HL_ERR_PROC_ABORTED) {
-        hl_shared_fail(s, err);
-    } else {
-        s->refused = true;
+    if (n > 0) {
+        hl_shared_fail(s, hl_match_read(s->board->node_ranks[place], addr, to, n));
     }
 }
 
-bool hl_shared_read(struct hl_shared *s, int place, uint64_t addr, void *to, uint64_t n)
+void hl_shared_write(struct hl_shared *s, int place, uint64_t addr, const void *from, uint64_t n)
 {
-    int err = n > 0 ? hl_match_read(s->board->node_ranks[place], addr, to, n) : 0;
-
-    if (HL_UNLIKELY(err != 0)) {
-        fail_kernel_copy(s, err);
+    if (n > 0) {
+        hl_shared_fail(s, hl_match_write(s->board->node_ranks[place], addr, from, n));
     }
-    return err == 0;
-}
-
-bool hl_shared_write(struct hl_shared *s, int place, uint64_t addr, const void *from, uint64_t n)
-{
-    int err = n > 0 ? hl_match_write(s->board->node_ranks[place], addr, from, n) : 0;
-
-    if (HL_UNLIKELY(err != 0)) {
-        fail_kernel_copy(s, err);
-    }
-    return err == 0;
 }
 
 void hl_shared_pack(struct hl_shared *s, struct hl_data from, void *to, int64_t bytes)
@@ -385,9 +370,7 @@ static void scatter_from_place(struct hl_shared *s, int place, uint64_t addr, st
     }
     for (uint64_t at = 0; bounce != NULL && at < n; at += BOUNCE) {
         uint64_t part = n - at < BOUNCE ? n - at : BOUNCE;
-        if (!hl_shared_read(s, place, addr + at, bounce, part)) {
-            break;
-        }
+        hl_shared_read(s, place, addr + at, bounce, part);
         if (s->err == 0) {
             hl_shared_fail(s, hl_type_unpack(to.type, to.count, to.buf, (int64_t)at, bounce, (int64_t)part));
         }
@@ -417,7 +400,7 @@ void hl_shared_take_from(struct hl_shared *s, int place, uint64_t addr, uint64_t
         return;
     }
     if (hl_type_block(to.type, to.count, to.buf, &start)) {
-        (void)hl_shared_read(s, place, addr, start, n);
+        hl_shared_read(s, place, addr, start, n);
     } else {
         scatter_from_place(s, place, addr, to, n);
     }

@@ -80,18 +80,10 @@ static void bcast_from_me(struct hl_shared *s, struct hl_data data)
     }
     bool read = hl_shared_give(s, data);
     hl_shared_wake_all(s);
-    if (!read) {
-        hl_shared_end_last(s);
-        return;
+    hl_shared_end_last(s);
+    if (read) {
+        hl_shared_await_all(s);
     }
-    hl_shared_end(s); /* not the call: what a member may ask for is part of it */
-    hl_shared_await_all(s);
-    for (int i = 0; i < s->n; i++) {
-        if (i != s->me && hl_shared_is_asked(s, i)) {
-            hl_shared_send_again(s, i, data);
-        }
-    }
-    hl_shared_run_again(s);
 }
 
 static void bcast_to_me(struct hl_shared *s, int root, struct hl_data data)
@@ -111,14 +103,8 @@ static void bcast_to_me(struct hl_shared *s, int root, struct hl_data data)
     } else if (cell != NULL) {
         hl_shared_take(s, root, cell, data);
     }
-    if (HL_UNLIKELY(s->refused) && hl_shared_ask(s)) {
-        hl_shared_expect(s, root, data);
-        hl_shared_end(s);
-    } else {
-        hl_shared_end_last(s);
-    }
+    hl_shared_end_last(s);
     hl_shared_wake(s, root);
-    hl_shared_run_again(s);
 }
 
 void hl_shared_bcast(struct hl_shared *s, struct hl_data data, int root_place)

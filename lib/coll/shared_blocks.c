@@ -10,27 +10,6 @@ static void copy_shared_block(struct hl_shared *s, struct hl_data to, struct hl_
     hl_shared_fail(s, hl_data_copy(to, from));
 }
 
-/* When the kernel has refused a copy: asks all for what they have at an address. */
-static void ask_for_blocks(struct hl_shared *s, const struct hl_coll_side *to)
-{
-    if (HL_LIKELY(!s->refused) || !hl_shared_ask(s)) {
-        return;
-    }
-    for (int i = 0; i < s->n; i++) {
-        if (i != s->me) {
-            hl_shared_expect(s, i, hl_coll_block(to, s->board->ranks[i]));
-        }
-    }
-}
-
-/* Is to send a block to a place that has ended the operation, if it asks for it. */
-static void list_block_again(struct hl_shared *s, int place, struct hl_data block)
-{
-    if (place != s->me && hl_shared_is_asked(s, place)) {
-        hl_shared_send_again(s, place, block);
-    }
-}
-
 void hl_shared_gather(struct hl_shared_call *x)
 {
     const struct hl_coll_call *c = x->c;
@@ -44,8 +23,6 @@ void hl_shared_gather(struct hl_shared_call *x)
         hl_shared_end(s);
         if (read) {
             hl_shared_await_end(s, root);
-            list_block_again(s, root, hl_data_side(&c->send));
-            hl_shared_run_again(s);
         }
         return;
     }
@@ -56,13 +33,11 @@ void hl_shared_gather(struct hl_shared_call *x)
             hl_shared_take(s, from, cell, hl_coll_block(&c->recv, s->board->ranks[from]));
         }
     }
-    ask_for_blocks(s, &c->recv);
     hl_shared_end(s);
     hl_shared_wake_all(s);
     if (!hl_coll_in_place(&c->send)) {
         copy_shared_block(s, hl_coll_block(&c->recv, c->root), hl_data_side(&c->send));
     }
-    hl_shared_run_again(s);
 }
 
 void hl_shared_allgather(struct hl_shared_call *x)
@@ -86,18 +61,13 @@ void hl_shared_allgather(struct hl_shared_call *x)
             hl_shared_take(s, from, cell, hl_coll_block(&c->recv, s->board->ranks[from]));
         }
     }
-    ask_for_blocks(s, &c->recv);
     hl_shared_end(s);
     if (many) {
         hl_shared_wake_all(s);
     }
     if (read) {
         hl_shared_await_all(s);
-        for (int i = 0; i < s->n; i++) {
-            list_block_again(s, i, in_place ? mine : hl_data_side(&c->send));
-        }
     }
-    hl_shared_run_again(s);
 }
 
 /* ---- Scatter: one cell with a table of the blocks ---- */
@@ -186,8 +156,8 @@ static void copy_table_row(struct hl_shared *s, int root, const struct hl_cell *
         return;
     }
     if (addr != 0) {
-        uint64_t row = addr + (uint64_t)s->me * sizeof mine;
-        if (!hl_shared_read(s, root, row, &mine, sizeof mine) || s->err != 0) {
+        hl_shared_read(s, root, addr + (uint64_t)s->me * sizeof mine, &mine, sizeof mine);
+        if (s->err != 0) {
             return;
         }
     } else {
@@ -219,12 +189,8 @@ void hl_shared_scatter(struct hl_shared_call *x)
         if (cell != NULL) {
             copy_table_row(s, root, cell, hl_data_side(&c->recv));
         }
-        if (HL_UNLIKELY(s->refused) && hl_shared_ask(s)) {
-            hl_shared_expect(s, root, hl_data_side(&c->recv));
-        }
         hl_shared_end(s);
         hl_shared_wake(s, root);
-        hl_shared_run_again(s);
         return;
     }
     bool read = post_block_table(s, &c->send);
@@ -235,9 +201,5 @@ void hl_shared_scatter(struct hl_shared_call *x)
     }
     if (read) {
         hl_shared_await_all(s);
-        for (int i = 0; i < s->n; i++) {
-            list_block_again(s, i, hl_coll_block(&c->send, s->board->ranks[i]));
-        }
-        hl_shared_run_again(s);
     }
 }

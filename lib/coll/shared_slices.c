@@ -2,18 +2,13 @@
  * memory, folds it, and writes the result into the memory of all who want it while it is in the cache.
  *
  *   op k      I am here: my operand, and the place of my result
- *   op k + 1  I have folded and written my slice, and read nothing more
- *
- * What the kernel refuses to copy is made good then: a member stops before it writes anything of a chunk that
- * it cannot read, and the rest of its slice is reduced by messages, from operands that are all still there;
- * results that it cannot write go as messages. All learn in op k + 1 what there is to do, and take part. */
+ *   op k + 1  I have folded and written my slice, and read nothing more */
 #include "shared_fold.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "err.h"
-#include "util.h"
 
 #define CHUNK ((int64_t)64 << 10) /* bytes of a slice that are read and folded at once */
 
@@ -24,16 +19,8 @@ struct slices {
     char *result;     /* packed; on members that do not want it all, only my slice is there */
     void *memory;     /* memory of the result; NULL: it is the user's buffer */
     bool wants;
-    bool has_result;      /* false: no memory for it */
-    bool direct;          /* slices are folded in the result's memory */
-    bool unread;          /* the kernel has refused to read an operand: no more is folded */
-    bool unsent;          /* the kernel has refused to write a result: no more is handed out */
-    int64_t folded, sent; /* elements up to which my slice is folded; is where it is wanted */
-};
-
-/* Stands in the data of a member's second cell if that has a length: what of its slice is done. */
-struct slice_rest {
-    int64_t folded, sent;
+    bool has_result; /* false: no memory for it */
+    bool direct;     /* slices are folded in the result's memory */
 };
 
 /* Stands in the data of a member's first cell: where the others write its result. */
@@ -102,19 +89,8 @@ static const void *operand_at(struct slices *v, int place, uint64_t offset, void
     if (place == s->me) {
         return v->mine + offset;
     }
-    if (!hl_shared_read(s, place, cell->addr + offset, to, bytes) && s->refused) {
-        v->unread = true;
-        return NULL;
-    }
+    hl_shared_read(s, place, cell->addr + offset, to, bytes);
     return to;
-}
-
-/* Where my operand is what the fold changes, a refusal must come before it begins. */
-static void probe_operands(struct slices *v, int64_t at, char *bounce)
-{
-    for (int i = 1; i < v->x->s->n && !v->unread; i++) {
-        (void)operand_at(v, i, (uint64_t)(at * v->size), bounce, 1);
-    }
 }
 
 /* Writes my part of the result to the members that want it. In place it overwrites bytes that only I read. */
@@ -128,10 +104,9 @@ static void hand_out(struct slices *v, const char *result, uint64_t offset, uint
         struct place_of_result to;
         if (cell != NULL && cell->err == 0) {
             memcpy(&to, cell->data, sizeof to);
-            (void)hl_shared_write(s, i, to.addr + offset, result, to.wants != 0 ? bytes : 0);
+            hl_shared_write(s, i, to.addr + offset, result, to.wants != 0 ? bytes : 0);
         }
     }
-    v->unsent = s->refused;
 }
 
 /* Folds elements [at, at + f->count) of all operands in rank order. `bounce`: memory to read them into. */
@@ -142,30 +117,18 @@ static void fold_chunk(struct slices *v, struct hl_fold *f, int64_t at, char *bo
 
     f->empty = true;
     f->acc = v->direct ? result : f->acc;
-    int i = 0;
-    for (; i < s->n && !v->unread; i++) {
+    for (int i = 0; i < s->n; i++) {
         void *to = v->direct && f->empty ? result : bounce;
         const void *operand = operand_at(v, i, (uint64_t)(at * v->size), to, (uint64_t)hl_fold_bytes(f));
         if (operand != NULL) {
             hl_fold_in(f, operand);
         }
     }
-    if (v->unread) {
-        if (v->direct && v->result == v->mine && i > 2) {
-            hl_shared_fail(s, hl_err_say(HL_ERR_OTHER,
-                                         "the kernel copies the beginning of rank %d's operand, and not all "
-                                         "of it; HOTLANE_CMA=0 does without such copies",
-                                         hl_shared_rank_at(s, i - 1)));
-        }
-        return;
-    }
-    v->folded = at + f->count;
     if (!v->direct && v->has_result && !f->dead) {
         hl_shared_pack(s, hl_data(f->acc, f->count, f->type), result, hl_fold_bytes(f));
     }
-    if (v->has_result && !v->unsent) {
+    if (v->has_result) {
         hand_out(v, result, (uint64_t)(at * v->size), (uint64_t)hl_fold_bytes(f));
-        v->sent = v->unsent ? at : v->folded;
     }
 }
 
@@ -176,7 +139,6 @@ static void fold_own_slice(struct slices *v)
     int64_t most = v->size < CHUNK ? CHUNK / v->size : 1;
     struct hl_fold f;
 
-    v->folded = v->sent = at;
     most = most < end - at ? most : end - at;
     if (most == 0) {
         return;
@@ -187,105 +149,12 @@ static void fold_own_slice(struct slices *v)
     if (bounce == NULL) {
         hl_shared_fail(s, hl_err_say(HL_ERR_NO_MEM, "no memory to read a slice"));
     }
-    if (bounce != NULL && v->direct && v->result == v->mine) {
-        probe_operands(v, at, bounce);
-    }
-    for (; bounce != NULL && at < end && !v->unread; at += f.count) {
+    for (; bounce != NULL && at < end; at += f.count) {
         f.count = most < end - at ? most : end - at;
         fold_chunk(v, &f, at, bounce);
     }
     hl_fold_close(&f);
     free(bounce);
-}
-
-/* ---- What the kernel has refused to copy ---- */
-
-/* Reduces elements [at, end) by messages. Results in other memory than the user's are packed there. */
-static void reduce_again(struct slices *v, int64_t at, int64_t end)
-{
-    struct hl_shared_call *x = v->x;
-    struct hl_coll_call part = *x->c;
-    const struct hl_coll_side *out = &x->c->recv;
-
-    part.recv.count = end - at;
-    part.recv.buf = v->wants ? hl_shared_element(x, out->buf, at) : out->buf;
-    if (!hl_coll_in_place(&x->c->send)) {
-        part.send.buf = hl_shared_element(x, x->c->send.buf, at);
-    }
-    hl_shared_call_again(x->s, &part);
-    if (v->wants && v->memory != NULL) {
-        hl_shared_pack(x->s, hl_data(part.recv.buf, end - at, out->type), v->result + at * v->size,
-                       (end - at) * v->size);
-    }
-}
-
-/* Sends elements [at, end) of the result, which `owner` has, to those who want them. */
-static void hand_out_again(struct slices *v, int owner, int64_t at, int64_t end)
-{
-    struct hl_shared *s = v->x->s;
-    const struct hl_coll_call *c = v->x->c;
-    struct hl_data part = hl_data_bytes(v->result + at * v->size, (size_t)((end - at) * v->size));
-
-    if (s->me != owner) {
-        if (v->wants) {
-            hl_shared_receive_again(s, owner, part);
-        }
-    } else {
-        for (int i = 0; i < s->n; i++) {
-            if (i != owner && (c->what == HL_COLL_ALLREDUCE || i == s->board->places[c->root])) {
-                hl_shared_send_again(s, i, part);
-            }
-        }
-    }
-    hl_shared_run_again(s);
-}
-
-/* All members do this, for one slice after the other. */
-static HL_COLD void make_slices_good(struct slices *v)
-{
-    struct hl_shared *s = v->x->s;
-
-    for (int i = 0; i < s->n; i++) {
-        const struct hl_cell *cell = hl_shared_await(s, i);
-        struct slice_rest rest;
-        if (cell == NULL || HL_ONCE(cell->len) == 0) {
-            continue;
-        }
-        memcpy(&rest, cell->data, sizeof rest);
-        int64_t at = slice_at(v, i), end = slice_at(v, i + 1);
-        int64_t folded = rest.folded < at ? at : hl_min_i64(rest.folded, end);
-        int64_t sent = rest.sent < at ? at : hl_min_i64(rest.sent, folded);
-        if (folded < end) {
-            reduce_again(v, folded, end);
-        }
-        if (sent < folded) {
-            hand_out_again(v, i, sent, folded);
-        }
-    }
-}
-
-/* Tells all what I have done of my slice, and waits for all to do so. True: something is to be made good. */
-static bool meet_all(struct slices *v)
-{
-    struct hl_shared *s = v->x->s;
-    struct slice_rest rest = {v->folded, v->sent};
-    bool refused = s->refused, well = s->err == 0;
-
-    s->refused = false;
-    hl_shared_begin(s);
-    void *room = hl_shared_room(s);
-    if (HL_UNLIKELY(refused)) {
-        memcpy(room, &rest, sizeof rest);
-    }
-    hl_shared_post(s, HL_CELL_DATA, refused ? sizeof rest : 0, NULL);
-    hl_shared_wake_all(s);
-    for (int k = 1; k < s->n; k++) {
-        const struct hl_cell *cell = hl_shared_await(s, hl_rank_behind(s->me, k, s->n));
-        /* All see the same cells and errors, so all decide alike. */
-        well = well && cell != NULL && cell->err == 0;
-        refused = refused || (cell != NULL && cell->len != 0);
-    }
-    return refused && well;
 }
 
 void hl_shared_allreduce_slices(struct hl_shared_call *x)
@@ -308,8 +177,12 @@ void hl_shared_allreduce_slices(struct hl_shared_call *x)
     hl_shared_wake_all(s);
     fold_own_slice(&v);
 
-    if (HL_UNLIKELY(meet_all(&v))) {
-        make_slices_good(&v);
+    hl_shared_begin(s);
+    (void)hl_shared_room(s);
+    hl_shared_post(s, HL_CELL_DATA, 0, NULL);
+    hl_shared_wake_all(s);
+    for (int k = 1; k < s->n; k++) {
+        (void)hl_shared_await(s, hl_rank_behind(s->me, k, s->n));
     }
     hl_shared_end(s);
     if (v.wants && v.memory != NULL) {

@@ -1,7 +1,8 @@
 /* The last meeting. The fence waits at the launcher's socket and does not poll. So a thread polls meanwhile:
  * from the start if freed requests or flights are left, or if the provider may keep a peer's last message
- * until it is called; and in any case once the fence lasts, since a peer may need an answer of this rank
- * before it can come (a send that it cancels: MPI 4.1, 11.2.2). */
+ * until it is called; and without a network once the fence lasts, since a peer of the node may need an answer
+ * of this rank before it can come (a send that it cancels: MPI 4.1, 11.2.2). Over the network the thread
+ * would wait for the launcher, which the fence has, when it meets a peer that it has never sent to. */
 #include "meet.h"
 
 #include "atomic.h"
@@ -30,7 +31,7 @@ HL_HANG_WORDS(is_meeting_over, describe_job_meeting);
 
 static void *carry_on(void *met)
 {
-    hl_prog_wait(is_meeting_over, met);
+    hl_prog_wait_rung(is_meeting_over, met);
     return NULL;
 }
 
@@ -64,7 +65,7 @@ int hl_life_meet(void)
     if (hl_req_has_orphans() || hl_flight_any() || hl_rx_may_be_silent()) {
         start_carrying(&m);
     }
-    int err = hl_boot_fence_late(LATE_MS, start_carrying, &m);
+    int err = hl_rx_has_network() ? hl_boot_fence() : hl_boot_fence_late(LATE_MS, start_carrying, &m);
     if (m.is_carried) {
         hl_a32_store_release(&m.over, 1); /* release: pairs with the acquire in is_meeting_over */
         hl_prog_wake();

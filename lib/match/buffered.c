@@ -52,15 +52,13 @@ struct hl_buffered {
     size_t held HL_MEMBER_GUARDED_BY(lock); /* bytes of all copies */
     /* automatic: with more bytes held, all copies are looked at */
     size_t look HL_MEMBER_GUARDED_BY(lock);
-    /* flushes that are open requests, and those of hl_buffered_flush_all: the object stays meanwhile */
-    unsigned flushes HL_MEMBER_GUARDED_BY(lock);
+    unsigned flushes HL_MEMBER_GUARDED_BY(lock); /* open ones; the object stays until they end */
 };
 
 hl_aptr hl_buffered_process;
 
 static struct hl_mutex all_lock = HL_MUTEX_INIT;
 static struct hl_buffered *all HL_GUARDED_BY(all_lock);
-static uint64_t rounds HL_GUARDED_BY(all_lock); /* number of the last hl_buffered_flush_all */
 
 static struct hl_buffered *buffered_of(const hl_aptr *slot)
 {
@@ -416,16 +414,11 @@ static void describe_flush(const void *arg, struct hl_wait_desc *t)
 }
 HL_HANG_WORDS(is_flushed, describe_flush);
 
-static void count_flush(struct hl_buffered *b, int more)
+/* Counts `more` open flushes of an object; returns the number of its last copy. */
+static uint64_t count_flushes(struct hl_buffered *b, int more)
 {
     hl_mutex_lock(&b->lock);
     b->flushes += (unsigned)more;
-    hl_mutex_unlock(&b->lock);
-}
-
-static uint64_t last_number(struct hl_buffered *b)
-{
-    hl_mutex_lock(&b->lock);
     uint64_t number = b->numbers;
     hl_mutex_unlock(&b->lock);
     return number;
@@ -433,7 +426,7 @@ static uint64_t last_number(struct hl_buffered *b)
 
 static void flush_copies(struct hl_buffered *b)
 {
-    struct flush f = {.b = b, .upto = last_number(b)};
+    struct flush f = {.b = b, .upto = count_flushes(b, 0)};
 
     hl_prog_wait(is_flushed, &f);
 }
@@ -457,7 +450,7 @@ static void end_flush(struct hl_flight *flight)
     struct flush *f = HL_CONTAINER_OF(flight, struct flush, flight);
     struct hl_req *r = f->request;
 
-    count_flush(f->b, -1);
+    count_flushes(f->b, -1);
     free(f);
     hl_req_done(r);
 }
@@ -474,11 +467,10 @@ int hl_buffered_iflush(hl_aptr *slot, struct hl_req **out)
     struct hl_req *r = hl_req_new(HL_REQ_FLUSH);
     int err = f == NULL || r == NULL ? hl_err_say(HL_ERR_NO_MEM, "no memory for a request") : 0;
     if (err == 0) {
-        *f = (struct flush){{.step = step_flush, .end = end_flush}, r, b, last_number(b)};
-        count_flush(b, 1);
+        *f = (struct flush){{.step = step_flush, .end = end_flush}, r, b, count_flushes(b, 1)};
         err = hl_flight_start(&f->flight);
         if (err != 0) {
-            count_flush(b, -1);
+            count_flushes(b, -1);
         }
     }
     if (err != 0) {
@@ -536,6 +528,20 @@ static void describe_flushes(const void *unused, struct hl_wait_desc *t)
 }
 HL_HANG_WORDS(has_no_flushes, describe_flushes);
 
+/* Takes an object off the list; false: hl_buffered_flush_all has come to it meanwhile. */
+static bool unlink_idle(struct hl_buffered *b)
+{
+    hl_mutex_lock(&all_lock);
+    struct hl_buffered **at = &all;
+    bool idle = has_no_flushes(b);
+    while (idle && *at != b) {
+        at = &(*at)->next;
+    }
+    *at = idle ? b->next : *at;
+    hl_mutex_unlock(&all_lock);
+    return idle;
+}
+
 void hl_buffered_drop(hl_aptr *slot)
 {
     struct hl_buffered *b = buffered_of(slot);
@@ -546,14 +552,9 @@ void hl_buffered_drop(hl_aptr *slot)
         return;
     }
     hl_buffered_detach(slot, &base, &size);
-    hl_prog_wait(has_no_flushes, b);
-    hl_mutex_lock(&all_lock);
-    struct hl_buffered **at = &all;
-    while (*at != b) {
-        at = &(*at)->next;
-    }
-    *at = b->next;
-    hl_mutex_unlock(&all_lock);
+    do {
+        hl_prog_wait(has_no_flushes, b);
+    } while (!unlink_idle(b));
     hl_aptr_store_relaxed(slot, NULL); /* relaxed: nobody else uses the object any more */
     free(b);
 }
@@ -568,7 +569,7 @@ static struct hl_buffered *hold_next(uint64_t number)
     }
     if (b != NULL) {
         b->round = number;
-        count_flush(b, 1);
+        count_flushes(b, 1);
     }
     hl_mutex_unlock(&all_lock);
     return b;
@@ -576,12 +577,11 @@ static struct hl_buffered *hold_next(uint64_t number)
 
 void hl_buffered_flush_all(void)
 {
-    hl_mutex_lock(&all_lock);
-    uint64_t number = ++rounds;
-    hl_mutex_unlock(&all_lock);
-    for (struct hl_buffered *b; (b = hold_next(number)) != NULL;) {
+    static uint64_t rounds; /* one thread at a time: the one that ends the last session */
+    rounds++;
+    for (struct hl_buffered *b; (b = hold_next(rounds)) != NULL;) {
         flush_copies(b);
-        count_flush(b, -1);
+        count_flushes(b, -1);
         hl_prog_wake();
     }
 }

@@ -47,11 +47,10 @@ bool hl_cma_move(const struct hl_matcher *m, const struct hl_peer *p, enum hl_ne
     return hl_near_kernel_copy(h->pid, way, mine, theirs, n) == n;
 }
 
-/* It is tried once, on a word whose value is known. Later a peer may change its user, or forbid it:
- * hl_cma_access notes that. */
+/* It is tried once, on a word whose value is known. */
 bool hl_cma_works(struct hl_matcher *m, struct hl_peer *p)
 {
-    uint32_t known = hl_a32_load_relaxed(&p->cma); /* relaxed: nothing else depends on it */
+    uint32_t known = hl_a32_load_relaxed(&p->cma); /* relaxed: the result never changes */
     if (known != CMA_UNTRIED || !m->cma) {
         return known == CMA_WORKS && m->cma;
     }
@@ -67,9 +66,6 @@ int hl_cma_access(struct hl_matcher *m, struct hl_peer *p, enum hl_near_way way,
                   uint64_t n)
 {
     if (!hl_cma_move(m, p, way, theirs, mine, n)) {
-        if (errno == EPERM || errno == ENOSYS) {
-            hl_a32_store_relaxed(&p->cma, CMA_FAILS); /* relaxed: as in hl_cma_works */
-        }
         return hl_err_say(errno == ESRCH ? HL_ERR_PROC_ABORTED : HL_ERR_OTHER,
                           "%llu bytes at %#llx of rank %d cannot be %s: %s", (unsigned long long)n,
                           (unsigned long long)theirs, p->world, way == HL_NEAR_READ ? "read" : "written",

@@ -131,7 +131,7 @@ int hl_match_mprobe(struct hl_matcher *m, const struct hl_recv *p, struct hl_mes
 bool hl_match_can_read(int node_rank);
 
 /* Copies `n` bytes from address `from` of that rank to `to`. HL_ERR_PROC_ABORTED: the rank has died.
- * HL_ERR_OTHER: the address is bad, or the kernel copies nothing of that memory or rank. */
+ * HL_ERR_OTHER: the address is bad. */
 int hl_match_read(int node_rank, uint64_t from, void *to, uint64_t n);
 
 /* Copies `n` bytes to address `to` of that rank. Errors as in hl_match_read. */

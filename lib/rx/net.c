@@ -275,14 +275,10 @@ static void write_message(uint8_t *bytes, uint64_t number, const struct hl_wire_
     }
 }
 
-/* Posts a record to a peer whose address was inserted. Returns 0, HL_ERR_AGAIN or HL_ERR_OTHER. */
-static int post_record(int peer, const struct hl_wire_rec *rec, const void *payload)
-    HL_REQUIRES(hl_rx_numbers)
+/* Posts a record in `out` to a peer whose address was inserted. Returns 0, HL_ERR_AGAIN or HL_ERR_OTHER. */
+static int post_record(struct hl_rx_outbound *out, int peer, const struct hl_wire_rec *rec,
+                       const void *payload) HL_REQUIRES(hl_rx_numbers)
 {
-    struct hl_rx_outbound *out = hl_rx_sends_new();
-    if (out == NULL) {
-        return HL_ERR_AGAIN;
-    }
     uint64_t number = hl_rx_streams_number(peer, rec->op);
     write_message(out->bytes, number, rec, payload);
     out->len = message_len(rec);
@@ -306,19 +302,36 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
     if (rc != 0) {
         return rc;
     }
+    struct hl_rx_outbound *out = hl_rx_sends_new();
+    if (out == NULL) {
+        return HL_ERR_AGAIN;
+    }
     hl_mutex_lock(&hl_rx_numbers);
-    rc = post_record(peer, rec, payload);
+    rc = post_record(out, peer, rec, payload);
     hl_mutex_unlock(&hl_rx_numbers);
     return rc == HL_ERR_OTHER ? hl_err_say(rc, "the provider refuses a message to rank %d", peer) : rc;
 }
 
 bool hl_rx_net_send_at_once(int peer, const struct hl_wire_rec *rec, const void *payload)
 {
-    if (!hl_rx_has_network() || !hl_mutex_try(&hl_rx_numbers)) {
+    /* A provider that may have to be called again gets it from the thread that will do so. */
+    if (!hl_rx_has_network() || hl_rx_may_be_silent()) {
         return false;
     }
-    bool left = hl_rx_streams_spoken_to(peer) && post_record(peer, rec, payload) == 0;
+    struct hl_rx_outbound *out = hl_rx_sends_new();
+    if (out == NULL) {
+        return false;
+    }
+    if (!hl_mutex_try(&hl_rx_numbers)) {
+        hl_rx_sends_recycle(out);
+        return false;
+    }
+    bool spoken_to = hl_rx_streams_spoken_to(peer),
+         left = spoken_to && post_record(out, peer, rec, payload) == 0;
     hl_mutex_unlock(&hl_rx_numbers);
+    if (!spoken_to) {
+        hl_rx_sends_recycle(out);
+    }
     return left;
 }
 

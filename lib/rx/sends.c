@@ -135,9 +135,12 @@ bool hl_rx_sends_wait(void)
 
 void hl_rx_sends_close(void)
 {
+    hl_mutex_lock(&unused_lock);
     free_buffers(unused);
+    unused = NULL;
+    hl_mutex_unlock(&unused_lock);
     free_buffers(waiting);
-    unused = waiting = NULL;
+    waiting = NULL;
     waiting_end = &waiting;
     hl_rx_stuck_free(&stuck);
 }

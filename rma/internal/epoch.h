@@ -52,7 +52,6 @@ struct hl_epoch {
     hl_a32 flush_is_fence; /* fence_only under ALL, else 0; atomic, changed under mutex */
     hl_a32 mode;           /* enum hl_epoch_mode; atomic, changed under mutex */
     hl_a32 moves;          /* odd while entries move; atomic, changed under mutex */
-    int above;             /* highest entry since there were none, + 1; guarded by mutex */
     hl_aptr table;         /* struct hl_epoch_table; atomic, changed under mutex */
     uint32_t count;        /* entries; guarded by mutex */
     uint32_t all_how;      /* how lock_all was called; guarded by mutex */
@@ -131,9 +130,6 @@ HL_INLINE bool hl_epoch_holds_at_once(const struct hl_epoch *e, int target)
     return hl_epoch_mode_of(e) != HL_EPOCH_ALL ||
            ((uint32_t)entry == (uint32_t)target + 1 && (entry >> 32 & HL_EPOCH_HELD) != 0);
 }
-
-/* True: a target of a higher rank is locked, or another thread asks for its lock. True may be wrong. */
-bool hl_epoch_has_above(struct hl_epoch *e, int target);
 
 /* Is `target` locked, by itself or by lock_all, so that it may be flushed? */
 HL_INLINE bool hl_epoch_is_locked(const struct hl_epoch *e, int target)

@@ -10,12 +10,7 @@
  * thread changes the word until its queue is empty. If the lock is free after the fetch-or, the receive
  * thread grants it at once. A holder that leaves before the fetch-or sees no waiter; one that leaves after it
  * sees WAITERS and tells the receive thread. So no wake-up is lost. New readers wait behind a queued writer,
- * so writers do not starve.
- *
- * A rank may ask for a lock while it holds others: MPI_Win_lock_all takes those of far targets one by one, in
- * the order of the operations. If such readers waited behind writers, two of them could wait for each other's
- * locks in a circle. So a reader that holds, or asks for, the lock of a higher rank passes queued writers:
- * all other waits go from lower to higher ranks and make no circle. */
+ * so writers do not starve. */
 #ifndef HL_LOCKWORD_H
 #define HL_LOCKWORD_H
 
@@ -45,7 +40,6 @@ struct hl_lock_ask {
     int peer;       /* world rank */
     uint64_t token; /* the asker's number of the request */
     bool exclusive;
-    bool passes;    /* a reader that passes queued writers */
     hl_a32 *holder; /* the target's word that names the holder; set by the grant */
     hl_a8 *mark;    /* the asker's mark that it holds the lock (hl_win_holds); set by the grant */
     void (*grant)(const struct hl_lock_ask *); /* tells the asker that it has the lock; must not wait */

@@ -86,8 +86,8 @@ def typing_to_a_stopped_rank_blocks_nothing():
 def a_terminal_that_hangs_up_ends_the_input():
     """Also where nobody is told of it: the job runs on, as without a launcher."""
     deaf = ["sh", "-c", "trap '' HUP; exec \"$@\"", "sh", MPIEXEC]
-    job, tty = on_terminal("-n", 1, *sh("cat >/dev/null; exit 7"), launcher=deaf)
-    time.sleep(0.3)
+    job, tty = on_terminal("-n", 1, *sh("echo up; cat >/dev/null; exit 7"), launcher=deaf)
+    read_until(tty, b"up")
     os.close(tty)
     same(wait_soon(job), 7)
 

@@ -36,12 +36,6 @@ static void ask_for(struct hl_lockq *q, int peer, bool exclusive)
     ck_assert_int_eq(hl_lockq_ask(q, &ask), 0);
 }
 
-static void ask_to_pass(struct hl_lockq *q, int peer)
-{
-    struct hl_lock_ask ask = {.peer = peer, .passes = true, .grant = note_grant};
-    ck_assert_int_eq(hl_lockq_ask(q, &ask), 0);
-}
-
 START_TEST(readers_share_and_a_writer_is_alone)
 {
     hl_a64 word = {0};
@@ -53,39 +47,6 @@ START_TEST(readers_share_and_a_writer_is_alone)
     ck_assert(hl_lockword_try(&word, true));
     ck_assert(!hl_lockword_try(&word, false));
     ck_assert(!hl_lockword_try(&word, true));
-    ck_assert(hl_lockword_leave(&word, true));
-    ck_assert_uint_eq(hl_a64_load_relaxed(&word), 0);
-}
-END_TEST
-
-/* A reader that holds the lock of a higher rank waits for the writer that has the lock, and for no other. */
-START_TEST(readers_of_more_pass_queued_writers)
-{
-    hl_a64 word = {0};
-    struct hl_lockq q = {.word = &word};
-
-    grants = 0;
-    ck_assert(hl_lockword_try(&word, false));
-    ask_for(&q, 1, true);
-    ask_for(&q, 2, false);
-    ask_to_pass(&q, 3);
-    ck_assert_int_eq(grants, 1);
-    ck_assert_int_eq(granted_peer, 3);
-    hl_lockq_leave(&q, false);
-    hl_lockq_leave(&q, false);
-    ck_assert_int_eq(granted_peer, 1); /* the writer has it */
-    ask_for(&q, 4, true);
-    ask_to_pass(&q, 5);
-    ask_to_pass(&q, 6);
-    hl_lockq_drop_peer(&q, 6);
-    ck_assert_int_eq(grants, 2);
-    hl_lockq_leave(&q, true);
-    ck_assert_int_eq(grants, 4); /* ranks 2 and 5; rank 4 waits for both */
-    ck_assert_int_eq(granted_peer, 2);
-    hl_lockq_leave(&q, false);
-    ck_assert_int_eq(grants, 4);
-    hl_lockq_leave(&q, false);
-    ck_assert_int_eq(granted_peer, 4);
     ck_assert(hl_lockword_leave(&word, true));
     ck_assert_uint_eq(hl_a64_load_relaxed(&word), 0);
 }
@@ -550,7 +511,6 @@ static Suite *make_suite(void)
     tcase_set_timeout(t, 60);
     tcase_add_test(t, readers_share_and_a_writer_is_alone);
     tcase_add_test(t, requests_are_granted_in_order);
-    tcase_add_test(t, readers_of_more_pass_queued_writers);
     tcase_add_test(t, a_free_lock_is_granted_at_once);
     tcase_add_test(t, readers_behind_a_writer_go_together);
     tcase_add_test(t, what_the_dead_asked_for_goes_to_the_next);

@@ -99,11 +99,11 @@ void hl_mx_in_read(void)
         return;
     }
     pid_t front = tcgetpgrp(in.from);
-    if (front < 0) { /* the terminal has hung up: it says no more */
+    if (front < 0 && errno == EIO) { /* the terminal has hung up: it says no more */
         end_input();
         return;
     }
-    if (front != getpgrp()) {
+    if (front >= 0 && front != getpgrp()) { /* -1: it is not ours, and knows no foreground */
         watch_terminal(false);
         in.retry_at = hl_mx_now_ms() + 300;
         return;

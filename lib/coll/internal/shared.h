@@ -16,10 +16,6 @@
  * reset. A member that fails posts what it has, with its error, and goes on, so that nobody waits in vain. A
  * member that waits for one that has died, or has ended the call without posting, stops waiting.
  *
- * The kernel may refuse to copy from an address: the poster has changed its user, or the memory is such that
- * no other process reads it. Then the reader writes `asks` before it ends the operation; the poster, which
- * waits for that end, sends the data as a message.
- *
  * One thread at a time, as collectives on one communicator are called. */
 #ifndef HL_SHARED_H
 #define HL_SHARED_H
@@ -42,8 +38,6 @@
 #define HL_SHARED_STREAM ((uint64_t)256 << 10)
 /* most bytes of all blocks for others that one member puts into cells */
 #define HL_SHARED_DEALT ((uint64_t)128 << 10)
-/* What is asked for: the cells of operation `op` of a call `what` (enum hl_coll). */
-#define HL_SHARED_ASK(op, what) ((op) << 6 | (what))
 #define HL_SHARED_WIDTH 8 /* members that one member waits for at a level of a tree */
 
 enum hl_cell_kind {
@@ -67,9 +61,6 @@ struct hl_shared_area {
     /* atomic: 1 + the CPU where its member last waited, 0: unknown. Only used where ranks take turns on
      * CPUs */
     hl_a32 cpu;
-    /* atomic: HL_SHARED_ASK of the last operation whose data its member asks for by messages: the kernel did
-     * not copy it. The member writes it before it ends the operation */
-    hl_a64 asks;
     struct hl_cell cells[HL_SHARED_SLOTS];
 };
 
@@ -79,7 +70,6 @@ HL_INLINE void hl_shared_clear(struct hl_shared_area *a)
     /* relaxed, all: the making of the board orders them. */
     hl_a64_store_relaxed(&a->done, 0);
     hl_a32_store_relaxed(&a->cpu, 0);
-    hl_a64_store_relaxed(&a->asks, 0);
     for (int i = 0; i < HL_SHARED_SLOTS; i++) {
         hl_a64_store_relaxed(&a->cells[i].op, 0);
     }
@@ -100,8 +90,6 @@ struct hl_shared {
     uint64_t free;          /* all others are known to have ended this operation */
     struct hl_copy_out out; /* copies into my cells */
     int err;                /* the first error of this call */
-    bool refused;           /* the kernel has refused a copy; whoever starts one takes care of it */
-    struct hl_sched *again; /* messages with what it did not copy; NULL: none are to go */
     void *temp;             /* packed data that others read until the call ends */
     /* [HL_SHARED_DATA] each, for folds and for hl_shared_fill: the stack may be small */
     char *operand, *packed;
@@ -189,12 +177,11 @@ int hl_shared_rank_at(const struct hl_shared *s, int place) HL_COLD;
 /* Fails the call: the bytes of a place's cell differ from the `room` for them. */
 void hl_shared_fail_size(struct hl_shared *s, int place, const struct hl_cell *cell, uint64_t room) HL_COLD;
 
-/* Copies `n` bytes from address `addr` of a place to `to`. False: that place has died, which is the call's
- * error; or the kernel has refused the copy (s->refused), and some bytes may be there. */
-bool hl_shared_read(struct hl_shared *s, int place, uint64_t addr, void *to, uint64_t n);
+/* Copies `n` bytes from address `addr` of a place to `to`. */
+void hl_shared_read(struct hl_shared *s, int place, uint64_t addr, void *to, uint64_t n);
 
-/* Copies `n` bytes to address `addr` of a place. False: as of hl_shared_read. */
-bool hl_shared_write(struct hl_shared *s, int place, uint64_t addr, const void *from, uint64_t n);
+/* Copies `n` bytes to address `addr` of a place. */
+void hl_shared_write(struct hl_shared *s, int place, uint64_t addr, const void *from, uint64_t n);
 
 /* Packs all `bytes` of a typed buffer. */
 void hl_shared_pack(struct hl_shared *s, struct hl_data from, void *to, int64_t bytes);
@@ -219,39 +206,6 @@ int64_t hl_shared_take_piece(struct hl_shared *s, const struct hl_cell *cell, st
 
 /* Memory for `len` packed bytes until the call ends; NULL: none, the error is kept. */
 void *hl_shared_temp(struct hl_shared *s, uint64_t len);
-
-/* ---- What the kernel does not copy: shared_again.c ---- */
-
-/* Before hl_shared_end, when the kernel has refused a copy in this operation: asks all members whose cells in
- * it have an address to send their data. True: then hl_shared_expect is called for each of them, and after
- * hl_shared_end and a wake hl_shared_run_again. */
-bool hl_shared_ask(struct hl_shared *s) HL_COLD;
-
-/* A place's data is to come to `to`. Does nothing if its cell has no address. */
-void hl_shared_expect(struct hl_shared *s, int place, struct hl_data to) HL_COLD;
-
-/* After a wait for the end of the operation: true if a place asks for the data of my cell in it. */
-HL_INLINE bool hl_shared_is_asked(const struct hl_shared *s, int place)
-{
-    /* relaxed: the wait for the place's `done` has acquired it. */
-    return HL_UNLIKELY(hl_a64_load_relaxed(&s->areas[place]->asks) == HL_SHARED_ASK(s->op, s->what));
-}
-
-/* Sends data to a place that asks, or receives from a place that knows it, in hl_shared_run_again. */
-void hl_shared_send_again(struct hl_shared *s, int place, struct hl_data data) HL_COLD;
-void hl_shared_receive_again(struct hl_shared *s, int place, struct hl_data to) HL_COLD;
-
-/* Sends and receives what these have listed. */
-void hl_shared_run_messages(struct hl_shared *s) HL_COLD;
-HL_INLINE void hl_shared_run_again(struct hl_shared *s)
-{
-    if (HL_UNLIKELY(s->again != NULL)) {
-        hl_shared_run_messages(s);
-    }
-}
-
-/* Takes part in a call by messages that all members of the communicator make. */
-void hl_shared_call_again(struct hl_shared *s, struct hl_coll_call *c) HL_COLD;
 
 /* ---- Choice ---- */
 

@@ -145,8 +145,8 @@ bool hl_rx_may_ask(int peer);
  * receive thread. */
 int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload);
 
-/* The same for any thread, where it needs no buffer, no new connection and no wait; false: nothing was done,
- * and the receive thread has to send it. */
+/* The same for any thread, where it needs no new connection and no wait; false: nothing was done, and the
+ * receive thread has to send it. */
 bool hl_rx_net_send_at_once(int peer, const struct hl_wire_rec *rec, const void *payload);
 
 /* Reads a rank's heartbeat to *word; hl_rx_doubts_read hears of its end, until which word and op are the
