@@ -117,6 +117,7 @@ static void take_net_message(const uint8_t *bytes, size_t len)
 /* A send or a read of ours has ended; NULL: the provider names none. */
 static void end_op(struct hl_rx_op *op, bool well)
 {
+    hl_handover_take(op); /* another thread may have posted it */
     if (op != NULL && op->what == HL_RX_READS) {
         hl_rx_doubts_read(op, well);
     } else if (op != NULL) {

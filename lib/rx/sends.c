@@ -73,7 +73,10 @@ int hl_rx_sends_post(struct hl_rx_outbound *out)
         }
         return judge_send(rc);
     }
-    return judge_send(hl_fab_ep_send(endpoint, out->to, out->bytes, out->len, &out->op.context));
+    fi_addr_t to = out->to;
+    uint32_t len = out->len;
+    hl_handover_give(&out->op); /* to the thread that hears of its end, by way of the provider */
+    return judge_send(hl_fab_ep_send(endpoint, to, out->bytes, len, &out->op.context));
 }
 
 void hl_rx_sends_send(struct hl_rx_outbound *out)
