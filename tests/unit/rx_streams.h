@@ -94,7 +94,9 @@ START_TEST(a_look_takes_only_those_spoken_to)
     for (uint64_t number = 1; number <= 2; number++) {
         for (int i = 0; i < 3; i++) {
             ck_assert_int_eq(hl_rx_streams_spoken_to(peers[i]), number == 2);
+            hl_mutex_lock(&hl_rx_numbers);
             hl_rx_streams_left(peers[i], number);
+            hl_mutex_unlock(&hl_rx_numbers);
         }
         ck_assert_int_eq(hl_rx_streams_look(), 3);
     }
