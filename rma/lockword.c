@@ -2,6 +2,7 @@
 #include "lockword.h"
 
 #include "err.h"
+#include "util.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -69,6 +70,16 @@ static void open_word(struct hl_lockq *q)
     hl_a64_and_full(q->word, ~HL_LOCK_WAITERS);
 }
 
+/* The lock has changed, or has a new first request. */
+static void note_change(struct hl_lockq *q)
+{
+    struct hl_lock_ask *first = q->head;
+    if (first != NULL && first->exclusive) {
+        first->since_ns = hl_now_ns();
+        first->pass_ns = first->pass_ns == 0 ? HL_LOCK_PASS_NS : first->pass_ns;
+    }
+}
+
 int hl_lockq_ask(struct hl_lockq *q, const struct hl_lock_ask *ask)
 {
     struct hl_lock_ask *own = malloc(sizeof *own);
@@ -80,6 +91,7 @@ int hl_lockq_ask(struct hl_lockq *q, const struct hl_lock_ask *ask)
     if (q->head != NULL) {
         q->tail->next = own;
         q->tail = own;
+        q->head->readers += !own->exclusive;
         return 0;
     }
     /* full: comes before or after the compare-and-swap of a holder that leaves (proof in lockword.h). */
@@ -90,6 +102,8 @@ int hl_lockq_ask(struct hl_lockq *q, const struct hl_lock_ask *ask)
         return 0;
     }
     q->head = q->tail = own;
+    own->readers = !own->exclusive;
+    note_change(q);
     return 0;
 }
 
@@ -97,6 +111,9 @@ static void drop_head(struct hl_lockq *q)
 {
     struct hl_lock_ask *done = q->head;
     q->head = done->next;
+    if (q->head != NULL) {
+        q->head->readers = done->readers - !done->exclusive;
+    }
     free(done);
 }
 
@@ -111,6 +128,7 @@ static void grant_next(struct hl_lockq *q)
     if (q->head == NULL) {
         open_word(q);
     }
+    note_change(q);
 }
 
 void hl_lockq_leave(struct hl_lockq *q, bool exclusive)
@@ -125,23 +143,67 @@ void hl_lockq_leave(struct hl_lockq *q, bool exclusive)
     grant_next(q);
 }
 
+/* Removes the requests for which `goes` is true. */
+static void remove_asks(struct hl_lockq *q, bool (*goes)(struct hl_lockq *, const struct hl_lock_ask *, int),
+                        int arg)
+{
+    struct hl_lock_ask **at = &q->head;
+    uint64_t readers = 0;
+    q->tail = NULL;
+    while (*at != NULL) {
+        struct hl_lock_ask *ask = *at;
+        if (goes(q, ask, arg)) {
+            *at = ask->next;
+            free(ask);
+        } else {
+            readers += !ask->exclusive;
+            q->tail = ask;
+            at = &ask->next;
+        }
+    }
+    if (q->head != NULL) {
+        q->head->readers = readers;
+    }
+}
+
+static bool is_ask_of(struct hl_lockq *q, const struct hl_lock_ask *ask, int peer)
+{
+    (void)q;
+    return ask->peer == peer;
+}
+
+static bool is_reader_granted(struct hl_lockq *q, const struct hl_lock_ask *ask, int unused)
+{
+    (void)unused;
+    return !ask->exclusive && grant_one(q, ask);
+}
+
+uint64_t hl_lockq_due(const struct hl_lockq *q)
+{
+    const struct hl_lock_ask *first = q->head;
+    /* relaxed: nobody else changes the word while requests are queued. */
+    return first == NULL || !first->exclusive || first->readers == 0 ||
+                   (hl_a64_load_relaxed(q->word) & HL_LOCK_EXCLUSIVE) != 0
+               ? HL_LOCK_NEVER
+               : first->since_ns + first->pass_ns;
+}
+
+void hl_lockq_pass(struct hl_lockq *q, uint64_t now_ns)
+{
+    if (now_ns >= hl_lockq_due(q)) {
+        uint64_t next_ns = 2 * q->head->pass_ns;
+        q->head->pass_ns = next_ns < HL_LOCK_PASS_MOST_NS ? next_ns : HL_LOCK_PASS_MOST_NS;
+        remove_asks(q, is_reader_granted, 0);
+        note_change(q);
+    }
+}
+
 void hl_lockq_drop_peer(struct hl_lockq *q, int peer)
 {
     if (q->head == NULL) {
         return;
     }
-    struct hl_lock_ask **at = &q->head;
-    q->tail = NULL;
-    while (*at != NULL) {
-        struct hl_lock_ask *ask = *at;
-        if (ask->peer == peer) {
-            *at = ask->next;
-            free(ask);
-        } else {
-            q->tail = ask;
-            at = &ask->next;
-        }
-    }
+    remove_asks(q, is_ask_of, peer);
     if (q->head == NULL) {
         open_word(q);
     }

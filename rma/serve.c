@@ -73,6 +73,27 @@ void hl_win_bereave_lock(struct hl_win *w, int world)
     w->bereft = true;
     hl_lockq_drop_peer(&w->lockq, world);
     refuse_kept(w);
+    hl_rx_due_by(hl_lockq_due(&w->lockq));
+}
+
+struct passing {
+    uint64_t now_ns, next_ns;
+};
+
+static void pass_writer(struct hl_win *w, void *arg)
+{
+    struct passing *p = arg;
+    hl_lockq_pass(&w->lockq, p->now_ns);
+    uint64_t due_ns = hl_lockq_due(&w->lockq);
+    p->next_ns = due_ns < p->next_ns ? due_ns : p->next_ns;
+}
+
+/* Lets readers pass writers where this is due; when it may be due again. */
+static uint64_t pass_writers(uint64_t now_ns)
+{
+    struct passing p = {now_ns, HL_LOCK_NEVER};
+    hl_win_table_each(pass_writer, &p);
+    return p.next_ns;
 }
 
 static int queue_lock(struct hl_win *w, void *arg)
@@ -96,6 +117,7 @@ static int queue_lock(struct hl_win *w, void *arg)
     if (HL_UNLIKELY(w->bereft)) {
         refuse_kept(w);
     }
+    hl_rx_due_by(hl_lockq_due(&w->lockq));
     return rc;
 }
 
@@ -128,6 +150,7 @@ static int leave_lock(struct hl_win *w, void *arg)
         hl_a8_store_relaxed(lock_mark(w, rank), 0);
     }
     hl_lockq_leave(&w->lockq, exclusive);
+    hl_rx_due_by(hl_lockq_due(&w->lockq));
     return 0;
 }
 
@@ -264,6 +287,7 @@ int hl_win_serve(void)
         {HL_WIRE_REGION, hl_dyn_serve},
     };
     int rc = hl_rx_on_death(hl_win_bereave);
+    rc = rc == 0 ? hl_rx_on_due(pass_writers) : rc;
     for (size_t i = 0; rc == 0 && i < HL_COUNT_OF(rows); i++) {
         rc = hl_rx_handle(rows[i].op, rows[i].fn);
     }

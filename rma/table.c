@@ -48,22 +48,37 @@ int hl_win_table_with(uint64_t id, int (*fn)(struct hl_win *w, void *arg), void 
     return rc;
 }
 
+void hl_win_table_each(void (*fn)(struct hl_win *w, void *arg), void *arg)
+{
+    hl_mutex_lock(&lock);
+    for (int i = 0; i < BUCKETS; i++) {
+        for (struct hl_win *w = buckets[i]; w != NULL; w = w->next) {
+            fn(w, arg);
+        }
+    }
+    hl_mutex_unlock(&lock);
+}
+
+struct overlay {
+    uint64_t from, len;
+};
+
+static void end_rows_of_overlaid(struct hl_win *w, void *arg)
+{
+    const struct overlay *o = arg;
+    uint64_t mine = (uint64_t)(uintptr_t)w->base;
+    if (o->from < mine + w->bytes && mine < o->from + o->len) {
+        hl_near_end_rows(&hl_win_ctl(w)->acc);
+    }
+}
+
 void hl_win_overlay(const void *base, uint64_t len, int owner)
 {
     if (owner >= 0 && owner != hl_job.node_rank) {
         hl_near_overlay(owner);
         return;
     }
-    hl_mutex_lock(&lock);
-    for (int i = 0; i < BUCKETS; i++) {
-        for (struct hl_win *w = buckets[i]; w != NULL; w = w->next) {
-            uint64_t from = (uint64_t)(uintptr_t)base, mine = (uint64_t)(uintptr_t)w->base;
-            if (from < mine + w->bytes && mine < from + len) {
-                hl_near_end_rows(&hl_win_ctl(w)->acc);
-            }
-        }
-    }
-    hl_mutex_unlock(&lock);
+    hl_win_table_each(end_rows_of_overlaid, &(struct overlay){(uint64_t)(uintptr_t)base, len});
 }
 
 struct hl_win *hl_win_table_of_word(const void *word)
@@ -82,21 +97,20 @@ struct hl_win *hl_win_table_of_word(const void *word)
     return found;
 }
 
+static void bereave_window(struct hl_win *w, void *arg)
+{
+    int world = *(const int *)arg, target = hl_group_rank(w->comm->peers, world);
+    if (target >= 0) {
+        hl_win_bereave_lock(w, world);
+    }
+    if (target >= 0 && !hl_target_is_far(&w->targets[target])) {
+        hl_a8_store_relaxed(&w->news, 1);  /* relaxed: a flush that misses it counts as earlier. */
+        hl_a8_store_relaxed(&w->waits, 1); /* relaxed: a flush that misses it counts as earlier. */
+        hl_epoch_flush_is_more(&w->epoch);
+    }
+}
+
 void hl_win_bereave(int world)
 {
-    hl_mutex_lock(&lock);
-    for (int i = 0; i < BUCKETS; i++) {
-        for (struct hl_win *w = buckets[i]; w != NULL; w = w->next) {
-            int target = hl_group_rank(w->comm->peers, world);
-            if (target >= 0) {
-                hl_win_bereave_lock(w, world);
-            }
-            if (target >= 0 && !hl_target_is_far(&w->targets[target])) {
-                hl_a8_store_relaxed(&w->news, 1);  /* relaxed: a flush that misses it counts as earlier. */
-                hl_a8_store_relaxed(&w->waits, 1); /* relaxed: a flush that misses it counts as earlier. */
-                hl_epoch_flush_is_more(&w->epoch);
-            }
-        }
-    }
-    hl_mutex_unlock(&lock);
+    hl_win_table_each(bereave_window, &world);
 }

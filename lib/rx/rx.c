@@ -63,7 +63,7 @@ struct wakes {
     int quiet;           /* ticks in a row without work */
     int cloexec_looks;   /* looks at new sockets still due: a connection comes some time after its news */
     bool news;           /* the launcher may have news, but another thread was asking it something */
-    int look_ms;         /* until the next look of alive.c, -1: there is none without a network */
+    int look_ms;         /* until the next look of alive.c or call of hl_rx_on_due; -1: never */
     uint64_t limits_ns;  /* time of the last look at limits */
     int starved;         /* looks in a row that found a limit met */
     bool armed;          /* fi_trywait allowed to sleep, and the provider was not called since */
@@ -515,7 +515,8 @@ static void *receive_thread(void *unused)
         wakes.slept = false;
         moved = stream ? poll_sources(&wakes) : sleep_once(&wakes);
         run_tick(&wakes);
-        wakes.look_ms = hl_rx_has_network() ? (int)(hl_rx_alive_look() / 1000000) + 1 : -1;
+        int look_ms = hl_rx_has_network() ? (int)(hl_rx_alive_look() / 1000000) + 1 : -1;
+        wakes.look_ms = hl_rx_watch_due(look_ms);
     }
     return unused;
 }

@@ -120,6 +120,15 @@ void hl_rx_unwatch(int fd);
  * function. Any thread. */
 void hl_rx_on_look(bool (*fn)(void *), void *arg);
 
+/* Registers `fn`, which the receive thread calls when a time given to hl_rx_due_by is over; it gets the time
+ * and returns the next such time, UINT64_MAX: there is none. One function; before hl_rx_start. HL_ERR_INTERN:
+ * there is another one. */
+int hl_rx_on_due(uint64_t (*fn)(uint64_t now_ns));
+
+/* Has the receive thread, which runs, call the function of hl_rx_on_due at `ns` of hl_now_ns, or a little
+ * later; UINT64_MAX: not. Any thread. */
+void hl_rx_due_by(uint64_t ns);
+
 /* Says that a first message to some peer was refused. If the cause is a lack of descriptors or address space,
  * the receive thread ends the job with a text. Any thread; cheap. */
 void hl_rx_connecting(void);

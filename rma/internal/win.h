@@ -475,6 +475,9 @@ char *hl_win_memory(const struct hl_win *w, uint64_t at, uint64_t len);
  * Returns fn's result, or HL_ERR_WIN when there is no such window. */
 int hl_win_table_with(uint64_t id, int (*fn)(struct hl_win *w, void *arg), void *arg);
 
+/* Calls fn(w, arg) for each window, as hl_win_table_with does for one. */
+void hl_win_table_each(void (*fn)(struct hl_win *w, void *arg), void *arg);
+
 /* World rank `world` has died: flushes of windows that reach it through shared memory report so from now on,
  * since stores to its memory still succeed. Threads that wait for a lock that it holds get an error. On the
  * receive thread. */

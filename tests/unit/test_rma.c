@@ -1,5 +1,5 @@
-/* Windows of one process: the lock word with its queue, the epoch's hash, walks over several layouts,
- * elements under a lock. (Calls over several ranks: tests/mpi.) */
+/* Windows of one process: the epoch's hash, walks over several layouts, elements under a lock. (The lock word:
+ * test_lockword.c; calls over several ranks: tests/mpi.) */
 #include "providers.h"
 #include "unit.h"
 
@@ -14,236 +14,10 @@
 #include "lane_internal.h"
 #include "layout.h"
 #include "life.h"
-#include "lockword.h"
 #include "rx_internal.h"
 #include "win.h"
 
 #include "rma_epochs.h"
-
-/* ---- lock word ---- */
-
-static int granted_peer, grants;
-
-static void note_grant(const struct hl_lock_ask *ask)
-{
-    granted_peer = ask->peer;
-    grants++;
-}
-
-static void ask_for(struct hl_lockq *q, int peer, bool exclusive)
-{
-    struct hl_lock_ask ask = {.peer = peer, .exclusive = exclusive, .grant = note_grant};
-    ck_assert_int_eq(hl_lockq_ask(q, &ask), 0);
-}
-
-START_TEST(readers_share_and_a_writer_is_alone)
-{
-    hl_a64 word = {0};
-    ck_assert(hl_lockword_try(&word, false));
-    ck_assert(hl_lockword_try(&word, false));
-    ck_assert(!hl_lockword_try(&word, true));
-    ck_assert(hl_lockword_leave(&word, false));
-    ck_assert(hl_lockword_leave(&word, false));
-    ck_assert(hl_lockword_try(&word, true));
-    ck_assert(!hl_lockword_try(&word, false));
-    ck_assert(!hl_lockword_try(&word, true));
-    ck_assert(hl_lockword_leave(&word, true));
-    ck_assert_uint_eq(hl_a64_load_relaxed(&word), 0);
-}
-END_TEST
-
-START_TEST(requests_are_granted_in_order)
-{
-    hl_a64 word = {0};
-    struct hl_lockq q = {.word = &word};
-
-    grants = 0;
-    ck_assert(hl_lockword_try(&word, false));
-    ask_for(&q, 1, true);
-    ask_for(&q, 2, false);
-    ck_assert_int_eq(grants, 0);
-    ck_assert(!hl_lockword_try(&word, false)); /* behind the writer */
-    ck_assert(!hl_lockword_leave(&word, false));
-    hl_lockq_leave(&q, false);
-    ck_assert_int_eq(grants, 1);
-    ck_assert_int_eq(granted_peer, 1);
-    ck_assert(!hl_lockword_leave(&word, true));
-    hl_lockq_leave(&q, true);
-    ck_assert_int_eq(grants, 2);
-    ck_assert_int_eq(granted_peer, 2);
-    ck_assert(hl_lockword_leave(&word, false)); /* the queue is empty: no message */
-    ck_assert_uint_eq(hl_a64_load_relaxed(&word), 0);
-}
-END_TEST
-
-START_TEST(a_free_lock_is_granted_at_once)
-{
-    hl_a64 word = {0};
-    struct hl_lockq q = {.word = &word};
-
-    grants = 0;
-    ask_for(&q, 3, true);
-    ck_assert_int_eq(grants, 1);
-    ck_assert_uint_eq(hl_a64_load_relaxed(&word), HL_LOCK_EXCLUSIVE);
-    hl_lockq_leave(&q, true); /* a holder far away */
-    ck_assert_uint_eq(hl_a64_load_relaxed(&word), 0);
-}
-END_TEST
-
-START_TEST(readers_behind_a_writer_go_together)
-{
-    hl_a64 word = {0};
-    struct hl_lockq q = {.word = &word};
-
-    grants = 0;
-    ck_assert(hl_lockword_try(&word, true));
-    for (int i = 0; i < 5; i++) {
-        ask_for(&q, i, false);
-    }
-    hl_lockq_leave(&q, true);
-    ck_assert_int_eq(grants, 5);
-    ck_assert_uint_eq(hl_a64_load_relaxed(&word), 5);
-}
-END_TEST
-
-static int refused_peers; /* a bit for each */
-
-static void note_refusal(const struct hl_lock_ask *ask, int holder)
-{
-    ck_assert_int_eq(holder, 9);
-    refused_peers |= 1 << ask->peer;
-}
-
-START_TEST(what_the_dead_asked_for_goes_to_the_next)
-{
-    hl_a64 word = {0};
-    struct hl_lockq q = {.word = &word};
-
-    grants = 0;
-    ck_assert(hl_lockword_try(&word, false));
-    ask_for(&q, 1, true);
-    ask_for(&q, 2, false);
-    ask_for(&q, 1, true);
-    hl_lockq_drop_peer(&q, 1);
-    ck_assert_int_eq(grants, 1);
-    ck_assert_int_eq(granted_peer, 2);
-    ask_for(&q, 3, true);
-    hl_lockq_drop_peer(&q, 3);
-    ck_assert(hl_lockword_leave(&word, false)); /* nobody is queued any more */
-    ck_assert(hl_lockword_leave(&word, false));
-    ck_assert_uint_eq(hl_a64_load_relaxed(&word), 0);
-}
-END_TEST
-
-START_TEST(a_lock_that_a_dead_rank_keeps_is_refused)
-{
-    hl_a64 word = {0};
-    struct hl_lockq q = {.word = &word};
-
-    grants = refused_peers = 0;
-    ck_assert(hl_lockword_try(&word, false)); /* its, for ever */
-    ask_for(&q, 1, true);
-    ask_for(&q, 2, false);
-    ask_for(&q, 3, true);
-    hl_lockq_refuse(&q, note_refusal, 9);
-    ck_assert_int_eq(refused_peers, 1 << 1 | 1 << 3);
-    ck_assert_int_eq(grants, 1);
-    ck_assert_uint_eq(hl_a64_load_relaxed(&word), 2);
-    ck_assert(hl_lockword_leave(&word, false));
-    ck_assert(hl_lockword_try(&word, false));
-}
-END_TEST
-
-/* Ranks as threads; the receive thread is whoever holds `rx`. */
-struct arena {
-    hl_a64 word;
-    pthread_mutex_t rx;
-    struct hl_lockq q;
-    hl_a32 granted[32];
-    hl_a32 inside_writers, inside_readers;
-    long long value; /* guarded by the lock word: what ThreadSanitizer watches */
-    int rounds;
-};
-static struct arena arena;
-
-static void grant_thread(const struct hl_lock_ask *ask)
-{
-    hl_a32_store_release(&arena.granted[ask->peer], 1);
-}
-
-struct rank {
-    int me;
-    unsigned seed;
-};
-
-static void take(struct rank *r, bool exclusive)
-{
-    if (hl_lockword_try(&arena.word, exclusive)) {
-        return;
-    }
-    hl_a32_store_relaxed(&arena.granted[r->me], 0);
-    pthread_mutex_lock(&arena.rx);
-    hl_lockq_ask(&arena.q,
-                 &(struct hl_lock_ask){.peer = r->me, .exclusive = exclusive, .grant = grant_thread});
-    pthread_mutex_unlock(&arena.rx);
-    while (hl_a32_load_acquire(&arena.granted[r->me]) == 0) {
-        sched_yield();
-    }
-}
-
-static void leave(bool exclusive)
-{
-    if (!hl_lockword_leave(&arena.word, exclusive)) {
-        pthread_mutex_lock(&arena.rx);
-        hl_lockq_leave(&arena.q, exclusive);
-        pthread_mutex_unlock(&arena.rx);
-    }
-}
-
-static void *rank_main(void *arg)
-{
-    struct rank *r = arg;
-    for (int i = 0; i < arena.rounds; i++) {
-        bool exclusive = rand_r(&r->seed) % 3 == 0;
-        take(r, exclusive);
-        if (exclusive) {
-            ck_assert_uint_eq(hl_a32_add_relaxed(&arena.inside_writers, 1), 0);
-            ck_assert_uint_eq(hl_a32_load_relaxed(&arena.inside_readers), 0);
-            arena.value++;
-            hl_a32_add_relaxed(&arena.inside_writers, (uint32_t)-1);
-        } else {
-            hl_a32_add_relaxed(&arena.inside_readers, 1);
-            ck_assert_uint_eq(hl_a32_load_relaxed(&arena.inside_writers), 0);
-            ck_assert_int_ge(arena.value, 0);
-            hl_a32_add_relaxed(&arena.inside_readers, (uint32_t)-1);
-        }
-        leave(exclusive);
-    }
-    return NULL;
-}
-
-START_TEST(threads_exclude_each_other)
-{
-    static const int counts[] = {1, 2, 8, 32};
-    int n = counts[_i];
-    pthread_t threads[32];
-    struct rank ranks[32];
-
-    memset(&arena, 0, sizeof arena);
-    pthread_mutex_init(&arena.rx, NULL);
-    arena.q = (struct hl_lockq){.word = &arena.word};
-    arena.rounds = 20000 / n;
-    for (int i = 0; i < n; i++) {
-        ranks[i] = (struct rank){i, 17u * (unsigned)i + 1};
-        ck_assert_int_eq(pthread_create(&threads[i], NULL, rank_main, &ranks[i]), 0);
-    }
-    for (int i = 0; i < n; i++) {
-        pthread_join(threads[i], NULL);
-    }
-    ck_assert_uint_eq(hl_a64_load_relaxed(&arena.word), 0);
-    ck_assert_ptr_null(arena.q.head);
-}
-END_TEST
 
 /* ---- walks ---- */
 
@@ -308,11 +82,16 @@ static void set_death(enum hl_rx_death how)
     hl_a8_store_relaxed(&hl_rx.dead[0], (uint8_t)how); /* relaxed: one thread */
 }
 
+static void ignore_grant(const struct hl_lock_ask *ask)
+{
+    (void)ask;
+}
+
 /* Leaves the window's lock as another rank than its target does, while a request is queued: by a record, which
  * does not leave. */
 static void release_by_record(struct hl_win *w, MPI_Win win)
 {
-    struct hl_lock_ask ask = {.exclusive = true, .holder = &hl_win_ctl(w)->holder, .grant = note_grant};
+    struct hl_lock_ask ask = {.exclusive = true, .holder = &hl_win_ctl(w)->holder, .grant = ignore_grant};
     ck_assert_int_eq(PMPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win), 0);
     ck_assert_int_eq(hl_lockq_ask(&w->lockq, &ask), 0);
     ck_assert_ptr_nonnull(w->lockq.head);
@@ -509,13 +288,6 @@ static Suite *make_suite(void)
     Suite *s = suite_create("rma");
     TCase *t = tcase_create("rma");
     tcase_set_timeout(t, 60);
-    tcase_add_test(t, readers_share_and_a_writer_is_alone);
-    tcase_add_test(t, requests_are_granted_in_order);
-    tcase_add_test(t, a_free_lock_is_granted_at_once);
-    tcase_add_test(t, readers_behind_a_writer_go_together);
-    tcase_add_test(t, what_the_dead_asked_for_goes_to_the_next);
-    tcase_add_test(t, a_lock_that_a_dead_rank_keeps_is_refused);
-    tcase_add_loop_test(t, threads_exclude_each_other, 0, 4);
     tcase_add_test(t, epochs_follow_each_other_as_the_standard_says);
     tcase_add_test(t, access_and_exposure_go_side_by_side);
     tcase_add_test(t, early_messages_are_kept_and_late_ones_waited_for);

@@ -178,6 +178,9 @@ const char *hl_rx_where(int rank, char text[HL_RX_WHERE]);
 /* ---- descriptors of modules above (watch.c) ---- */
 void hl_rx_watch_run(int fd); /* calls the function that watches fd */
 bool hl_rx_watch_look(void);  /* calls the function of hl_rx_on_look; true: call again soon */
+/* Calls the function of hl_rx_on_due if it is due. Returns `ms`, or the milliseconds to its next time if they
+ * are fewer; -1: never. */
+int hl_rx_watch_due(int ms);
 void hl_rx_watch_close(void);
 
 #endif
