@@ -175,16 +175,18 @@ HL_INLINE int hl_fab_ep_inject(struct hl_fab_ep *ep, fi_addr_t to, const void *b
  *            on another lane
  *   NO_FILE  fails the call            keeps it: no call could    fails the call
  *                                      be failed
- *   NO_MEM,  fails the call            drops it: the peer is      its caller keeps it: the peer is
- *   NEVER                              gone                       ending, and the launcher tells
+ *   NO_MEM,  copies the data, and      drops it: the peer is      its caller keeps it: the peer is
+ *   HIDDEN   sends them as records     gone                       ending, and the launcher tells
+ *   NEVER    fails the call            the same                   the same
  *
  * When messages are kept for a peer, each of the three asks after a while whether that peer lives. A receive
  * waits in its endpoint after LATER, and else ends the job (hl_fab_ep_again). */
 enum hl_fab_refusal {
     HL_FAB_LATER,   /* queues are full, or a connection is being made: read the queue, and try again */
     HL_FAB_NO_FILE, /* no descriptor is left for the connection */
-    HL_FAB_NO_MEM,
-    HL_FAB_NEVER, /* the same post would fail again */
+    HL_FAB_NO_MEM,  /* or no more may be locked */
+    HL_FAB_HIDDEN,  /* the card cannot have the local memory: it may not be written, for instance */
+    HL_FAB_NEVER,   /* the same post would fail again */
 };
 
 /* The reason behind the result of a post, or of a registration; of one that succeeded: HL_FAB_NEVER. */

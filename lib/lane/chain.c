@@ -35,8 +35,8 @@ size_t hl_chain_room(void)
 
 bool hl_issue_is_chained(const struct hl_issue *op)
 {
-    return op->what == HL_ISSUE_MESSAGE ||
-           (op->what == HL_ISSUE_ATOMIC ? op->recorded : hl_lane_is_chained(op->len));
+    return op->what == HL_ISSUE_MESSAGE || op->recorded ||
+           (op->what != HL_ISSUE_ATOMIC && hl_lane_is_chained(op->len));
 }
 
 const void *hl_chain_me(void)

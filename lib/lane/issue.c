@@ -72,6 +72,9 @@ static bool judge_try(struct pursuit *s, int status)
         return false;
     case HL_LANE_STAY:
         return false;
+    case HL_LANE_AS_RECORDS:
+        s->rc = status;
+        return true;
     case HL_LANE_BROKEN:
         if (s->lane_index == 0) {
             s->rc = hl_err_say(HL_ERR_OTHER, "%s", hl_err_text(HL_ERR_OTHER));

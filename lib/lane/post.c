@@ -132,6 +132,13 @@ int hl_lane_refused(struct hl_lane *lane, struct hl_way *way, int rc)
     return done == 0 ? HL_LANE_STAY : HL_LANE_ELSEWHERE;
 }
 
+/* Does the provider not take the operation for its memory, which this process can copy from or to? */
+static HL_COLD bool is_memory_refused(const struct hl_issue *op, int rc)
+{
+    enum hl_fab_refusal why = hl_fab_refused(rc);
+    return why == HL_FAB_NO_MEM || (why == HL_FAB_HIDDEN && op->what != HL_ISSUE_READ);
+}
+
 int hl_lane_post_direct(struct hl_lane *lane, struct hl_way *way, const struct hl_issue *op)
 {
     struct hl_lane_slot *slot = hl_lane_slot_take(lane);
@@ -150,7 +157,7 @@ int hl_lane_post_direct(struct hl_lane *lane, struct hl_way *way, const struct h
         return 0;
     }
     slot->open = 0; /* nothing was posted */
-    return hl_lane_refused(lane, way, rc);
+    return is_memory_refused(op, rc) ? HL_LANE_AS_RECORDS : hl_lane_refused(lane, way, rc);
 }
 
 HL_INLINE void commit_direct(struct hl_lane *lane, struct hl_way *way, struct hl_lane_slot *slot,
@@ -397,6 +404,28 @@ HL_INLINE size_t count_pieces(size_t len)
     return HL_LIKELY(len <= hl_pool.piece) ? 1 : (len + hl_pool.piece - 1) / hl_pool.piece;
 }
 
+/* Issues as records, in slices of elements of `size` bytes, what the provider refuses for its memory. */
+static HL_COLD int issue_records(struct hl_lane *own, struct hl_issue op, size_t size)
+{
+    size_t left = op.len, most = hl_chain_room() / size, parts = (left + most - 1) / most;
+    op.recorded = true;
+    if (op.req != NULL) {
+        hl_req_add_parts(op.req, (uint32_t)parts - 1);
+    }
+    for (; left > 0; left -= op.len) {
+        op.len = hl_min_size(left, most);
+        int rc = issue_op(&op, own);
+        if (rc != 0) { /* the caller gives up the last part */
+            return give_up(op.req, parts - 1, rc);
+        }
+        parts--;
+        op.addr += op.len * size;
+        op.buf = op.buf != NULL ? (char *)op.buf + op.len * size : NULL;
+        op.result = op.result != NULL ? (char *)op.result + op.len * size : NULL;
+    }
+    return 0;
+}
+
 /* `own`, also in the other inlined functions: the caller's lane; NULL: the thread's. It is a constant for the
  * compiler. */
 HL_INLINE int issue_pieces(struct hl_lane *own, const struct hl_xfer *x, enum hl_op_what what)
@@ -409,7 +438,7 @@ HL_INLINE int issue_pieces(struct hl_lane *own, const struct hl_xfer *x, enum hl
     while (left > 0) {
         op.len = hl_min_size(left, hl_pool.piece);
         int rc = issue_op(&op, own);
-        if (HL_UNLIKELY(rc != 0)) {
+        if (HL_UNLIKELY(rc != 0) && (rc != HL_LANE_AS_RECORDS || (rc = issue_records(own, op, 1)) != 0)) {
             return give_up(x->req, count_pieces(left), rc);
         }
         op.addr += op.len;
@@ -491,7 +520,7 @@ HL_INLINE int issue_atomic(struct hl_lane *own, const struct hl_lane_atomic *a)
     for (size_t left = a->n; left > 0; left -= op.len, pieces--) {
         op.len = hl_min_size(left, limit);
         int rc = issue_op(&op, own);
-        if (rc != 0) {
+        if (rc != 0 && (rc != HL_LANE_AS_RECORDS || (rc = issue_records(own, op, size)) != 0)) {
             return give_up(x->req, pieces, rc);
         }
         op.addr += op.len * size;

@@ -150,6 +150,9 @@ int hl_chain_send(struct hl_lane *lane, struct hl_way *way, enum hl_chain_form f
     }
     if (form == HL_CHAIN_MAY_GO_ALONE && is_alone(chain)) {
         rc = send_alone(lane, chain);
+        if (rc != 0 && hl_fab_refused(rc) == HL_FAB_NO_MEM) { /* perhaps for the buffer of a get */
+            return hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE);
+        }
     } else {
         if (!has_credit(lane, way)) {
             (void)hl_lane_progress(lane);

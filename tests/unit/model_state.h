@@ -52,7 +52,20 @@ static struct {
                          messages between endpoints of this process, before the bytes are in their buffer */
     uint8_t garbles;  /* bits that are wrong in the last byte of such a message */
     bool shares;      /* the endpoint opened last was told by the environment to share its receives */
+    /* Memory that the card does not get: posts from or into it, and registrations that let others write there, have
+     * this error. */
+    const uint8_t *hidden;
+    size_t hidden_len;
+    int hidden_error;
 } model = {.inject = 64};
+
+static int model_hides(const void *base, size_t len)
+{
+    const uint8_t *first = base;
+    return model.hidden != NULL && first < model.hidden + model.hidden_len && model.hidden < first + len
+               ? model.hidden_error
+               : 0;
+}
 
 static size_t model_endpoints = 64;
 static size_t model_longest = SIZE_MAX; /* bytes of a put or get: longer ones are refused */

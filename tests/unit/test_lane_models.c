@@ -179,6 +179,60 @@ static void ask(void)
     }
 }
 
+/* Memory that the card does not get, because it may only be read (EFAULT), or because no more can be locked: puts,
+ * atomics and, in the second case, gets are copied, and others may read it. */
+static void hide(int reason)
+{
+    static uint8_t hidden[LARGE], back[LARGE];
+    static uint64_t operand = 5;
+    hl_a32 error = {0};
+    struct hl_req req;
+    struct hl_mr seen;
+    size_t at = offsetof(__typeof__(there), large);
+    bool reads = reason == -FI_ENOMEM;
+    for (size_t i = 0; i < LARGE; i++) {
+        hidden[i] = (uint8_t)rand_r(&seed);
+    }
+    model.hidden = hidden;
+    model.hidden_len = LARGE;
+    model.hidden_error = reason;
+    hl_req_init(&req, HL_REQ_RMA);
+    struct hl_xfer out = transfer(at, hidden, LARGE, &error),
+                   in = transfer(at, reads ? hidden : back, LARGE, &error);
+    out.req = &req;
+    ck_assert_int_eq(hl_lane_write(&out), 0);
+    flush(&error);
+    ck_assert(hl_req_is_done(&req));
+    ck_assert_int_eq(memcmp(there.large, hidden, LARGE), 0);
+    memcpy(back, there.large, LARGE);
+    memset(reads ? hidden : back, 0, LARGE);
+    ck_assert_int_eq(hl_lane_read(&in), 0);
+    flush(&error);
+    ck_assert_int_eq(memcmp(back, hidden, LARGE), 0);
+    if (!reads) {
+        ck_assert_int_eq(hl_mr_register(hidden, LARGE, &seen), 0);
+        struct hl_xfer theirs = {
+            .peer = 1, .addr = seen.addr, .key = seen.key, .buf = back, .len = LARGE, .error = &error};
+        memset(back, 0, LARGE);
+        ck_assert_int_eq(hl_lane_read(&theirs), 0);
+        flush(&error);
+        ck_assert_int_eq(memcmp(back, hidden, LARGE), 0);
+        hl_mr_unregister(seen.id);
+    }
+    model.hidden = (const uint8_t *)&operand;
+    model.hidden_len = sizeof operand;
+    there.sum = 1;
+    struct hl_lane_atomic a = {.x = transfer(offsetof(__typeof__(there), sum), &operand, 8, &error),
+                               .op = HL_OP_SUM,
+                               .basic = HL_BASIC_U64,
+                               .n = 1,
+                               .ordered = true};
+    ck_assert_int_eq(hl_lane_atomic(&a), 0);
+    flush(&error);
+    ck_assert_uint_eq(there.sum, 6);
+    model.hidden = NULL;
+}
+
 /* Nothing outside, and nothing that is not registered any more. */
 static void miss(void)
 {
@@ -237,6 +291,8 @@ START_TEST(each_provider_serves_or_is_refused_with_the_reason)
     add();
     ask();
     miss();
+    hide(-EFAULT);
+    hide(-FI_ENOMEM);
     put_and_get();
     close_all();
 }

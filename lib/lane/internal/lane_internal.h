@@ -23,6 +23,7 @@ enum hl_lane_post_status {
     HL_LANE_ELSEWHERE,     /* this lane is full or refuses: another one may do */
     HL_LANE_STAY,          /* not yet (connecting, no credits): this lane again */
     HL_LANE_BROKEN,        /* this lane could not be opened */
+    HL_LANE_AS_RECORDS,    /* the provider cannot have the caller's memory: as records, which are copied */
 };
 
 /* Leaves the lease, and wakes threads that wait for the lane or for an operation that ended. */
@@ -170,7 +171,7 @@ struct hl_issue {
     enum hl_op_what what;
     bool ordered;  /* goes on this lane and no other */
     bool named;    /* it is so because the caller named the lane */
-    bool recorded; /* an atomic operation that travels as a record */
+    bool recorded; /* it travels as a record, whatever its length */
     int peer;
     uint32_t lane_index; /* lane to begin with */
     hl_a32 *error;
