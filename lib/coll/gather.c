@@ -46,6 +46,16 @@ static bool is_idle_block(const struct hl_coll_call *call, int i)
            (call->what != HL_COLL_NEIGHBOR_ALLGATHER && shape->out[i] == MPI_PROC_NULL);
 }
 
+bool hl_coll_has_result(const struct hl_coll_call *call)
+{
+    const struct hl_comm *c = call->comm;
+
+    if (call->what == HL_COLL_REDUCE) {
+        return hl_comm_is_inter(c) ? call->root == MPI_ROOT : c->rank == call->root;
+    }
+    return call->what != HL_COLL_EXSCAN || c->rank > 0 || hl_coll_in_place(&call->send);
+}
+
 bool hl_coll_is_aliased(const struct hl_coll_call *call)
 {
     const struct hl_coll_side *send = &call->send, *recv = &call->recv;
@@ -59,10 +69,7 @@ bool hl_coll_is_aliased(const struct hl_coll_call *call)
         return false;
     }
     if (send->type == NULL && send->types == NULL) { /* a reduction: the operand is of the result's type */
-        bool gets = call->what == HL_COLL_REDUCE   ? c->rank == call->root
-                    : call->what == HL_COLL_EXSCAN ? c->rank > 0
-                                                   : true;
-        return gets && send->buf == recv->buf && recv->type->size > 0 &&
+        return hl_coll_has_result(call) && send->buf == recv->buf && recv->type->size > 0 &&
                (recv->counts != NULL ? recv->counts[c->rank] : recv->count) > 0;
     }
     if (neighbors) {
