@@ -82,11 +82,24 @@ static void set_pair(char **e, int *n, char *pair)
     e[(*n)++] = pair;
 }
 
-/* PWD for a part whose ranks work in another folder than the launcher, or NULL; the caller owns it. */
+static bool is_pwd_given(const struct hl_mx_env *env)
+{
+    int i = 0;
+    while (i < env->n && strncmp(env->set[i], "PWD=", 4)) {
+        i++;
+    }
+    return i < env->n;
+}
+
+/* PWD for a part whose ranks work in another folder than the launcher; NULL: nothing to set. The environment of
+ * the ranks keeps it. */
 static char *make_pwd_pair(const struct hl_mx_part *p)
 {
-    char *path = p->wdir ? realpath(p->wdir, NULL) : NULL; /* NULL, too: there is no such folder */
-    if (!path) {
+    if (!p->wdir || is_pwd_given(&hl_mx.opt.genv) || is_pwd_given(&p->env)) {
+        return NULL;
+    }
+    char *path = realpath(p->wdir, NULL);
+    if (!path) { /* there is no such folder */
         return NULL;
     }
     size_t cap = strlen(path) + sizeof "PWD=";
@@ -94,18 +107,6 @@ static char *make_pwd_pair(const struct hl_mx_part *p)
     snprintf(pair, cap, "PWD=%s", path);
     free(path);
     return pair;
-}
-
-/* Frees a pair that another one of its name has replaced. */
-static void free_replaced(char *const *e, int n, char *pair)
-{
-    int i = 0;
-    while (i < n && e[i] != pair) {
-        i++;
-    }
-    if (i == n) {
-        free(pair);
-    }
 }
 
 static char **make_env(const struct hl_mx_part *p)
@@ -131,7 +132,6 @@ static char **make_env(const struct hl_mx_part *p)
     for (int i = 0; i < p->env.n; i++) {
         set_pair(e, &k, p->env.set[i]);
     }
-    free_replaced(e, k, pwd);
     char *libraries = hl_mx.opt.no_library ? NULL : hl_mx_library_pair(e, k);
     if (libraries) {
         set_pair(e, &k, libraries);
