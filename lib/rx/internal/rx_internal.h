@@ -119,7 +119,8 @@ int hl_rx_net_insert(const void *name, size_t len, fi_addr_t *addr); /* as hl_fa
 int hl_rx_streams_open(void);
 void hl_rx_streams_close(void);
 /* It is held while a record gets its number and is posted, so that records leave in the order of their
- * numbers. The receive thread waits for it no longer than a post takes; other threads only try it. */
+ * numbers. The receive thread waits for it no longer than a buffer and a post take; other threads only try
+ * it. */
 extern struct hl_mutex hl_rx_numbers;
 /* The number of the next record to this peer. */
 uint64_t hl_rx_streams_number(int peer, unsigned op) HL_REQUIRES(hl_rx_numbers);
