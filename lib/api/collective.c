@@ -176,11 +176,10 @@ static int get_side(const struct hl_api_side *from, int n, const int *peers, boo
     return err;
 }
 
-/* Gets the operand of a reduction, whose count and type are those of the result. */
-static int get_operand(const struct hl_api_coll *a, int n, bool in_place, const struct hl_coll_side *recv,
-                       struct hl_coll_side *send)
+/* Checks the operand of a reduction, whose count and type are those of the result. */
+static int check_operand(const struct hl_coll_side *send, int n, bool in_place,
+                         const struct hl_coll_side *recv)
 {
-    send->buf = (void *)(uintptr_t)a->send.buf;
     if (send->buf == MPI_IN_PLACE && in_place) {
         return 0;
     }
@@ -188,15 +187,6 @@ static int get_operand(const struct hl_api_coll *a, int n, bool in_place, const 
         return check_blocks(send->buf, n, NULL, recv);
     }
     return recv->type != NULL ? hl_api_check_buffer(send->buf, recv->count, recv->type) : 0;
-}
-
-/* Does the result of a reduction matter on this rank? MPI_Exscan has none on its first rank, which reads the
- * buffer only where its operand lies there (MPI 4.1, 6.11.2). */
-static bool has_result(const struct hl_api_coll *a, const struct hl_comm *c)
-{
-    bool first = a->what == HL_COLL_EXSCAN && c->rank == 0 && a->send.buf != MPI_IN_PLACE;
-
-    return !first && does_rule_hold(a, c, rules[a->what].recv);
 }
 
 static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call, struct kept_args *k)
@@ -212,7 +202,8 @@ static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call,
     if (a->root == MPI_PROC_NULL) {
         return 0;
     }
-    if (!has_result(a, c) || share) {
+    call->send.buf = (void *)(uintptr_t)a->send.buf;
+    if (!hl_coll_has_result(call) || share) {
         recv.buf = SOMEWHERE;
     }
     err = get_side(&recv, c->size, NULL, false, &call->recv, k);
@@ -223,7 +214,7 @@ static int get_reduction(const struct hl_api_coll *a, struct hl_coll_call *call,
     if (err != 0 || !does_rule_hold(a, c, rules[a->what].send)) {
         return err;
     }
-    return get_operand(a, c->size, may_stay, &call->recv, &call->send);
+    return check_operand(&call->send, c->size, may_stay, &call->recv);
 }
 
 static int get_coll_args(const struct hl_api_coll *a, struct hl_coll_call *call, struct kept_args k[2])

@@ -453,7 +453,10 @@ int PMPI_Cancel(MPI_Request *request)
     } else if (r->what == HL_REQ_SEND || r->what == HL_REQ_RECV) {
         err = hl_req_is_active(r) ? hl_match_cancel(&hl_match_self, r)
                                   : hl_err_say(HL_ERR_REQUEST, "the request is not active");
-    } else if (r->what != HL_REQ_RMA && r->what != HL_REQ_WIN) { /* one-sided operations: no effect */
+    } else if (r->what == HL_REQ_RMA) {
+        err = hl_err_say(HL_ERR_REQUEST, "a one-sided operation cannot be cancelled: wait for its request "
+                                         "(MPI_Wait, MPI_Test)");
+    } else if (r->what != HL_REQ_WIN) { /* a flush: no effect */
         err = hl_err_say(HL_ERR_REQUEST, "only sends, receives and generalized requests can be cancelled");
     }
     return hl_api_leave_ctx(r != NULL ? r->ctx : 0, "MPI_Cancel", err);

@@ -17,6 +17,17 @@ int PMPI_Type_commit(MPI_Datatype *datatype)
     return hl_api_leave(NULL, "MPI_Type_commit", err);
 }
 
+/* Names a type that MPI_Type_free refuses: those of Fortran's kinds have no name. */
+static const char *name_predefined(const struct hl_type *t)
+{
+    int made = t->args != NULL && t->given[0] == '\0' ? t->args->combiner : MPI_COMBINER_NAMED;
+
+    return made == MPI_COMBINER_F90_REAL      ? "a type of MPI_Type_create_f90_real"
+           : made == MPI_COMBINER_F90_INTEGER ? "a type of MPI_Type_create_f90_integer"
+           : made == MPI_COMBINER_F90_COMPLEX ? "a type of MPI_Type_create_f90_complex"
+                                              : t->given;
+}
+
 HL_API(MPI_Type_free);
 int PMPI_Type_free(MPI_Datatype *datatype)
 {
@@ -25,7 +36,7 @@ int PMPI_Type_free(MPI_Datatype *datatype)
 
     err = err == 0 ? hl_api_get_type(*datatype, &t) : err;
     if (err == 0 && t->predefined) {
-        err = hl_err_say(HL_ERR_TYPE, "%s is predefined and cannot be freed", t->given);
+        err = hl_err_say(HL_ERR_TYPE, "%s is predefined and cannot be freed", name_predefined(t));
     }
     err = err == 0 ? hl_attr_delete_all(&t->attrs, t->handle) : err;
     if (err == 0) {

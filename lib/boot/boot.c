@@ -288,11 +288,11 @@ static void *flush_all(void *unused)
     return unused;
 }
 
-static volatile sig_atomic_t last_code;
+static hl_a32 last_code; /* atomic: several threads may end the job at once; any one's code is right */
 
 static void leave_now(int unused)
 {
-    _exit(last_code);
+    _exit((int)hl_a32_load_acquire(&last_code)); /* acquire: pairs with the release in leave_within. */
 }
 
 /* Makes this process leave in `seconds` even if the next step waits for ever; its exit code then tells the
@@ -301,7 +301,8 @@ static void leave_within(unsigned seconds, int code)
 {
     struct sigaction leave = {.sa_handler = leave_now};
     sigset_t alarms;
-    last_code = code;
+    /* release: whichever thread the alarm comes to reads a code; pairs with the acquire in leave_now. */
+    hl_a32_store_release(&last_code, (uint32_t)code);
     sigaction(SIGALRM, &leave, NULL);
     alarm(seconds);
     sigemptyset(&alarms);

@@ -70,6 +70,11 @@ struct hl_coll_call {
  * begin at one address are judged: others may lie in each other's gaps. */
 bool hl_coll_is_aliased(const struct hl_coll_call *call);
 
+/* Does a reduction's result matter on this rank? MPI_Exscan has none on its first rank, which reads the
+ * receive buffer only where its operand lies there (MPI 4.1, 6.11.2). Only what, comm, root and send.buf are
+ * read. */
+bool hl_coll_has_result(const struct hl_coll_call *call);
+
 /* Runs the operation and waits for its end; the call and the arrays that it points to stay the caller's. On
  * ranks where a side is not significant it may hold anything. */
 int hl_coll_run(const struct hl_coll_call *call);

@@ -46,32 +46,54 @@ static bool is_idle_block(const struct hl_coll_call *call, int i)
            (call->what != HL_COLL_NEIGHBOR_ALLGATHER && shape->out[i] == MPI_PROC_NULL);
 }
 
+/* How many pairs of blocks are compared one by one. MPI_Neighbor_allgather sends one block, which may be
+ * anywhere among those that are received; the blocks of the others are compared where both sides begin at one
+ * address. */
+static int count_judged_blocks(const struct hl_coll_call *call)
+{
+    const struct hl_shape *shape = call->comm->shape;
+
+    if (call->what == HL_COLL_NEIGHBOR_ALLGATHER) {
+        return shape->n_out > 0 ? shape->n_in : 0;
+    }
+    if (call->send.buf != call->recv.buf) {
+        return 0;
+    }
+    return call->what < HL_COLL_NEIGHBOR_ALLGATHER ? call->comm->n_peers
+           : shape->n_out < shape->n_in            ? shape->n_out
+                                                   : shape->n_in;
+}
+
+bool hl_coll_has_result(const struct hl_coll_call *call)
+{
+    const struct hl_comm *c = call->comm;
+
+    if (call->what == HL_COLL_REDUCE) {
+        return hl_comm_is_inter(c) ? call->root == MPI_ROOT : c->rank == call->root;
+    }
+    return call->what != HL_COLL_EXSCAN || c->rank > 0 || hl_coll_in_place(&call->send);
+}
+
 bool hl_coll_is_aliased(const struct hl_coll_call *call)
 {
     const struct hl_coll_side *send = &call->send, *recv = &call->recv;
     const struct hl_comm *c = call->comm;
     bool out_one = has_one_block(call->what, true), in_one = has_one_block(call->what, false), same = false;
     bool neighbors = call->what >= HL_COLL_NEIGHBOR_ALLGATHER;
-    int n = c->n_peers;
 
     if (send->buf == NULL || recv->buf == NULL || send->buf == MPI_IN_PLACE || recv->buf == MPI_IN_PLACE ||
         hl_comm_is_inter(c)) {
         return false;
     }
     if (send->type == NULL && send->types == NULL) { /* a reduction: the operand is of the result's type */
-        bool gets = call->what == HL_COLL_REDUCE   ? c->rank == call->root
-                    : call->what == HL_COLL_EXSCAN ? c->rank > 0
-                                                   : true;
-        return gets && send->buf == recv->buf && recv->type->size > 0 &&
+        return hl_coll_has_result(call) && send->buf == recv->buf && recv->type->size > 0 &&
                (recv->counts != NULL ? recv->counts[c->rank] : recv->count) > 0;
     }
-    if (neighbors) {
-        n = c->shape->n_out < c->shape->n_in ? c->shape->n_out : c->shape->n_in;
-    } else if (out_one || in_one) {
+    if (!neighbors && (out_one || in_one)) {
         same = is_same_block(hl_coll_block(send, out_one ? 0 : c->rank),
                              hl_coll_block(recv, in_one ? 0 : c->rank));
     }
-    for (int i = 0; i < n && send->buf == recv->buf && !same; i++) {
+    for (int i = count_judged_blocks(call) - 1; i >= 0 && !same; i--) {
         same = !(neighbors && is_idle_block(call, i)) &&
                is_same_block(hl_coll_block(send, out_one ? 0 : i), hl_coll_block(recv, in_one ? 0 : i));
     }

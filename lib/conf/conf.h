@@ -119,7 +119,7 @@ const struct hl_var *hl_conf_var_of(const void *field);
 const char *hl_conf_other_name(const struct hl_var *v);
 
 /* For mistyped words: returns `known` if it is nearer to `word` than `so_far`, else `so_far`. With `so_far`
- * NULL, `known` must be near enough to be meant. Words have at most 63 letters. */
+ * NULL, `known` must be near enough to be meant. Words have at most 63 letters, in any case. */
 const char *hl_conf_nearer(const char *word, const char *known, const char *so_far);
 
 /* Value of a variable that is not ours (a launcher's, libfabric's), or NULL. */

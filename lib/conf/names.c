@@ -4,6 +4,7 @@
 #include "log.h"
 #include "util.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +27,13 @@ static size_t least_of_three(size_t a, size_t b, size_t c)
     return hl_min_size(a, hl_min_size(b, c));
 }
 
-/* Edit distance of a and b: changed, added and lost letters, and swapped neighbours. Both are shorter than
- * NAME_MOST. */
+static bool is_same_letter(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+/* Edit distance of a and b: changed, added and lost letters, and swapped neighbours; capital and small
+ * letters are one. Both are shorter than NAME_MOST. */
 static size_t count_edits(const char *a, const char *b)
 {
     size_t la = strlen(a), lb = strlen(b), rows[3][NAME_MOST + 1];
@@ -38,8 +44,9 @@ static size_t count_edits(const char *a, const char *b)
         size_t *now = rows[i % 3], *up = rows[(i + 2) % 3], *up2 = rows[(i + 1) % 3];
         now[0] = i;
         for (size_t j = 1; j <= lb; j++) {
-            now[j] = least_of_three(up[j] + 1, now[j - 1] + 1, up[j - 1] + (a[i - 1] != b[j - 1]));
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+            bool differs = !is_same_letter(a[i - 1], b[j - 1]);
+            now[j] = least_of_three(up[j] + 1, now[j - 1] + 1, up[j - 1] + differs);
+            if (i > 1 && j > 1 && is_same_letter(a[i - 1], b[j - 2]) && is_same_letter(a[i - 2], b[j - 1])) {
                 now[j] = hl_min_size(now[j], up2[j - 2] + 1);
             }
         }

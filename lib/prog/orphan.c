@@ -39,6 +39,11 @@ static void end_orphan(struct hl_req *r)
 int hl_req_check_orphan(const struct hl_req *r)
 {
     bool coll = r->what == HL_REQ_COLL;
+    if (r->what == HL_REQ_RMA) {
+        return hl_err_say(HL_ERR_REQUEST,
+                          "a request of a one-sided operation must be waited for (MPI_Wait, MPI_Test), not "
+                          "freed; an operation that needs no request is MPI_Put, MPI_Get or MPI_Accumulate");
+    }
     if (!coll && r->what != HL_REQ_PSEND && r->what != HL_REQ_PRECV) {
         return 0;
     }

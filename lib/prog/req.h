@@ -329,8 +329,8 @@ HL_INLINE bool hl_req_end_plain(struct hl_req *r, MPI_Status *status)
 int64_t hl_req_status_bytes(const MPI_Status *status);
 bool hl_req_status_cancelled(const MPI_Status *status);
 
-/* 0, or HL_ERR_REQUEST: others wait for parts of this active operation that are not on their way yet, so its
- * user must wait for it. */
+/* 0, or HL_ERR_REQUEST: the user must wait for this active operation. Others wait for parts of it that are
+ * not on their way yet, or it is one-sided (MPI 4.1, 12.3.5). */
 int hl_req_check_orphan(const struct hl_req *r);
 
 /* MPI_Request_free: no thread waits for the request any more. It is freed at once when it is INACTIVE or

@@ -276,7 +276,8 @@ static void write_message(uint8_t *bytes, uint64_t number, const struct hl_wire_
     }
 }
 
-/* Posts a record in `out` to a peer whose address was inserted. Returns 0, HL_ERR_AGAIN or HL_ERR_OTHER. */
+/* Posts a record in `out` to a peer whose address was inserted. Returns 0, HL_ERR_AGAIN or HL_ERR_OTHER;
+ * after an error `out` is still the caller's. */
 static int post_record(struct hl_rx_outbound *out, int peer, const struct hl_wire_rec *rec,
                        const void *payload) HL_REQUIRES(hl_rx_numbers)
 {
@@ -288,8 +289,6 @@ static int post_record(struct hl_rx_outbound *out, int peer, const struct hl_wir
     int rc = hl_rx_sends_post(out);
     if (rc == 0) {
         hl_rx_streams_left(peer, number);
-    } else {
-        hl_rx_sends_recycle(out);
     }
     return rc;
 }
@@ -310,6 +309,9 @@ int hl_rx_net_send(int peer, const struct hl_wire_rec *rec, const void *payload)
     hl_mutex_lock(&hl_rx_numbers);
     rc = post_record(out, peer, rec, payload);
     hl_mutex_unlock(&hl_rx_numbers);
+    if (rc != 0) {
+        hl_rx_sends_recycle(out);
+    }
     return rc == HL_ERR_OTHER ? hl_err_say(rc, "the provider refuses a message to rank %d", peer) : rc;
 }
 
@@ -320,17 +322,12 @@ bool hl_rx_net_send_at_once(int peer, const struct hl_wire_rec *rec, const void 
         return false;
     }
     struct hl_rx_outbound *out = hl_rx_sends_new();
-    if (out == NULL) {
-        return false;
+    bool left = false;
+    if (out != NULL && hl_mutex_try(&hl_rx_numbers)) {
+        left = hl_rx_streams_spoken_to(peer) && post_record(out, peer, rec, payload) == 0;
+        hl_mutex_unlock(&hl_rx_numbers);
     }
-    if (!hl_mutex_try(&hl_rx_numbers)) {
-        hl_rx_sends_recycle(out);
-        return false;
-    }
-    bool spoken_to = hl_rx_streams_spoken_to(peer),
-         left = spoken_to && post_record(out, peer, rec, payload) == 0;
-    hl_mutex_unlock(&hl_rx_numbers);
-    if (!spoken_to) {
+    if (out != NULL && !left) {
         hl_rx_sends_recycle(out);
     }
     return left;

@@ -131,7 +131,11 @@ expect("--explain of an error class of tools", run("--explain", "MPI_T_ERR_INVAL
 code, text, error = run("--explain", "HOTLANE_CHAIN", HOTLANE_CHAIN="8K")
 expect("--explain of a variable", (code, error) == (0, "") and text.startswith("HOTLANE_CHAIN=8K  (environment)\n") and text in run("--env", HOTLANE_CHAIN="8K")[1])
 code, text, error = run("--explain", "MPI_ERR_RMA_RANG")
-expect("--explain of what is not there", (code, text) == (2, "") and "the nearest is MPI_ERR_RMA_RANGE (" in error)
+expect("--explain of what is not there", (code, text) == (2, "") and "the nearest is MPI_ERR_RMA_RANGE (" in error and "`man" not in error)
+expect("--explain of an error class by its beginning", "the nearest is MPI_ERR_TRUNCATE (" in run("--explain", "MPI_ERR_TRUNC")[2])
+expect("--explain of an error class that is near to none", "nearest" not in run("--explain", "MPI_ERR_FOO")[2])
+expect("--explain minds no case of what is not there", "the nearest is MPI_ERR_RMA_RANGE (" in run("--explain", "mpi_err_rma_rang")[2]
+       and "the nearest is HOTLANE_LANES (" in run("--explain", "hotlane_lnaes")[2])
 for name in "--explain", "--machine", "--root", "--seconds":
     expect(f"{name} without its value", run(name) == (2, "", f"hotlane-info: {name}: its value is missing (--help lists all)\n")
            and run(name, "--json") == (2, "", f"hotlane-info: {name}: its value is missing, as --json follows (--help lists all)\n"))

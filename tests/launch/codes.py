@@ -118,6 +118,22 @@ def a_program_that_cannot_run_is_126():
             holds(job.err, words)
 
 
+def whose_interpreter_is_missing_is_told_its_name():
+    with tempfile.TemporaryDirectory() as folder:
+        for name, head in (("lost_script", b"#! /no/such/shell -e\n"), ("lost_crlf", b"#!/no/such/shell\r\n")):
+            path = os.path.join(folder, name)
+            with open(path, "wb") as f:
+                f.write(head)
+            os.chmod(path, 0o755)
+            want = f"{path} is there, but not the interpreter that its first line names: /no/such/shell"
+            env = {"PATH": f"/no/such/folder:{folder}:{os.environ['PATH']}"}
+            for job in (run("-n", 2, path), run("-n", 2, name, env=env), run("-n", 2, "-wdir", folder, "./" + name)):
+                same(job.code, 127)
+                same(job.err.count("\n"), 1)
+                assert "is not on PATH" not in job.err, job.err
+                holds(job.err.replace("/./", "/"), want)
+
+
 def abort_kills_all_with_its_code():
     for code, want in ((7, 7), (0, 1), (256, 1), (255, 255)):
         job = run("-n", 3, RANK, "abort", code)
@@ -236,7 +252,7 @@ def programs_of_open_mpi_are_told():
 
 CASES = [oshrun_speaks_of_pes, all_zero_is_zero, the_last_end_is_not_waited_behind, a_failing_rank_ends_the_job_with_its_code, the_first_failure_wins,
          signals_are_128_plus, leaving_without_finalize_ends_the_job, who_never_spoke_pmi_is_judged_by_its_code, a_program_that_is_not_there_is_127,
-         a_program_of_this_folder_needs_its_folder, a_program_that_cannot_run_is_126, programs_of_another_mpi_are_told,
+         a_program_of_this_folder_needs_its_folder, a_program_that_cannot_run_is_126, whose_interpreter_is_missing_is_told_its_name, programs_of_another_mpi_are_told,
          programs_of_ours_that_do_not_begin_are_no_others, programs_of_open_mpi_are_told, abort_kills_all_with_its_code,
          a_code_after_finalize_is_kept_and_ends_nobody, a_forked_childs_abort_ends_only_the_child, waiting_for_who_has_left_ends_the_job,
          keep_going_ends_only_the_dead]

@@ -130,13 +130,13 @@ def other_machines_are_refused_with_the_reason():
     refused("-H", "me@", "true", words=["me@ is not this machine"])
     refused("-hosts", "localhost,far.example", "true", words=["far.example", "this machine only", "srun"])
     refused("-hostfile", "/", "true", words=["-hostfile /: Is a directory"])
-    for words, named in ((["-H", ""], "-H ''"), (["-hosts", " ,"], "-hosts ' ,'"), (["-hostfile", "/dev/null"], "-hostfile /dev/null")):
+    for words, named in ((["-H", ""], "-H ''"), (["-hosts", " ,"], "-hosts ' ,'"), (["-hostfile", "/dev/null"], "-hostfile '/dev/null'")):
         job = run(*words, "-n", 2, *sh("echo up"))
         same((job.code, job.out, job.err), (0, "up\n" * 2, f"mpiexec: {named}: names no machine; ranks start on this one\n"))
     with tempfile.NamedTemporaryFile(mode="w") as f:
         f.write("# no host\n\n")
         f.flush()
-        same(run("-hostfile", f.name, "true").err, f"mpiexec: -hostfile {f.name}: names no machine; ranks start on this one\n")
+        same(run("-hostfile", f.name, "true").err, f"mpiexec: -hostfile '{f.name}': names no machine; ranks start on this one\n")
     with tempfile.NamedTemporaryFile(mode="w") as f:
         f.write(f"# nodes\nlocalhost slots=4{' ' * 2000}\n{here}:2 # {'long ' * 500}\n")
         f.flush()

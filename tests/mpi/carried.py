@@ -19,7 +19,7 @@ SET = (("MPICH_MAX_THREAD_SAFETY", "multiple", "honoured by MPI_Init_thread"), (
        ("MPICH_ASYNC_PROGRESS", "1", "not needed: one-sided operations need no calls of their target"),
        ("MPICH_RMA_OVER_DMAPP", "1", "not needed: one-sided calls"), ("SMA_BARRIER_ALGORITHM", "tree", "no effect"),
        ("SHMEM_BOUNCE_SIZE", "64", "no effect"), ("SHMEM_COLL_RADIX", "4", "no effect"), ("OMPI_MCA_btl", "self,vader", "no effect"),
-       ("I_MPI_FABRICS", "shm", "no effect: HOTLANE_NEAR=0 has ranks of a node use the network"),
+       ("I_MPI_FABRICS", "shm", "no effect: as by shm:ofi, ranks of a node share memory and others use the network (HOTLANE_NEAR=0: all use it, as by ofi)"),
        ("MPIR_CVAR_NOLOCAL", "1", "no effect: HOTLANE_NEAR=0 has"), ("MPIR_CVAR_CH4_NUM_VCIS", "4", "no effect: HOTLANE_LANES sets"),
        ("I_MPI_DEBUG", "5", "no effect: HOTLANE_LOG=info tells"), ("I_MPI_STATS", "1", "no effect: HOTLANE_STATS=1 shows"),
        ("OMPI_MCA_btl_tcp_if_include", "lo", "no effect: FI_TCP_IFACE chooses"),

@@ -147,6 +147,31 @@ static void aliased_beyond_the_grid(void)
     MPI_Comm_free(&line);
 }
 
+/* Of a graph in which all send to rank 0: its one block lies where that of the last rank is to be received. The
+ * refused call begins nothing, so that the others meet rank 0 in the next one. */
+static void aliased_with_a_neighbor(void)
+{
+    int *ranks = calloc((size_t)size, sizeof *ranks), *all = calloc((size_t)size, sizeof *all), root = 0;
+    MPI_Comm star;
+
+    for (int i = 0; i < size; i++) {
+        ranks[i] = i;
+    }
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, me == 0 ? size : 0, ranks, MPI_UNWEIGHTED, 1, &root,
+                                   MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &star);
+    MPI_Comm_set_errhandler(star, MPI_ERRORS_RETURN);
+    if (me == 0) {
+        CHECK_EQ(MPI_Neighbor_allgather(&all[size - 1], 1, MPI_INT, all, 1, MPI_INT, star), MPI_ERR_BUFFER);
+    }
+    CHECK_EQ(MPI_Neighbor_allgather(&me, 1, MPI_INT, all, 1, MPI_INT, star), MPI_SUCCESS);
+    for (int i = 0; i < size; i++) {
+        CHECK_EQ(all[i], me == 0 ? i : 0);
+    }
+    MPI_Comm_free(&star);
+    free(all);
+    free(ranks);
+}
+
 /* MPI_BOTTOM is NULL, and right where the displacements are addresses. */
 static void absolute_blocks(void)
 {
@@ -318,6 +343,7 @@ int main(void)
     wrong_blocks();
     aliased();
     aliased_beyond_the_grid();
+    aliased_with_a_neighbor();
     absolute_blocks();
     wrong_starts();
     wrong_afterwards();

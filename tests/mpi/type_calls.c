@@ -448,6 +448,19 @@ static void check_external(void)
     CHECK_EQ(MPI_Pack_external("native", &at, 1, MPI_LONG, out, 16, &at), MPI_ERR_UNSUPPORTED_DATAREP);
 }
 
+/* A type of Fortran's kinds is not freed, and has no name: the message names the call that gave it. */
+static void check_kept_kind(MPI_Datatype type, const char *call)
+{
+    MPI_Datatype given = type;
+    int code = MPI_Type_free(&given), class_, length;
+    char words[MPI_MAX_ERROR_STRING];
+
+    MPI_Error_class(code, &class_);
+    MPI_Error_string(code, words, &length);
+    CHECK_EQ(class_, MPI_ERR_TYPE);
+    CHECK(given == type && strstr(words, call) != NULL);
+}
+
 static void check_f90(void)
 {
     MPI_Datatype a, b;
@@ -467,7 +480,7 @@ static void check_f90(void)
     CHECK(n[0] == 2 && n[1] == 0 && n[2] == 0 && combiner == MPI_COMBINER_F90_REAL);
     MPI_Type_get_contents(a, 2, 0, 0, ints, NULL, NULL);
     CHECK(ints[0] == 15 && ints[1] == 300);
-    CHECK_EQ(MPI_Type_free(&a), MPI_ERR_TYPE);
+    check_kept_kind(a, "MPI_Type_create_f90_real");
     if (LDBL_MANT_DIG == 64) { /* gfortran's kind 10 */
         long double y = 1, twice[2] = {0, 5};
         MPI_Type_create_f90_real(18, 4000, &a);
@@ -479,9 +492,11 @@ static void check_f90(void)
     MPI_Type_create_f90_integer(9, &a);
     MPI_Type_size(a, &size_);
     CHECK_EQ(size_, 4);
+    check_kept_kind(a, "MPI_Type_create_f90_integer");
     MPI_Type_create_f90_complex(6, 30, &a);
     MPI_Type_size(a, &size_);
     CHECK_EQ(size_, 8);
+    check_kept_kind(a, "MPI_Type_create_f90_complex");
     CHECK_EQ(MPI_Type_create_f90_integer(39, &a), MPI_ERR_ARG);
     CHECK_EQ(MPI_Type_create_f90_real(MPI_UNDEFINED, MPI_UNDEFINED, &a), MPI_ERR_ARG);
 }

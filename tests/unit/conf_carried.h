@@ -49,8 +49,10 @@ static const struct {
      "OMPI_MCA_btl, I_MPI_ADJUST_BCAST, SMA_X: no effect; UCX_TLS: no effect: the network is libfabric's"},
     {{"I_MPI_HYDRA_UUID=05", "OMPI_MCA_btl=self", "I_MPI_PIN=0"}, "OMPI_MCA_btl: no effect"},
     {{"I_MPI_FABRICS=ofi", "I_MPI_DEBUG=5", "MPIR_CVAR_NOLOCAL=1"},
-     "I_MPI_FABRICS, MPIR_CVAR_NOLOCAL: no effect: HOTLANE_NEAR=0 has ranks of a node use the network; "
-     "I_MPI_DEBUG: no effect: HOTLANE_LOG=info tells what was chosen"},
+     "I_MPI_FABRICS: no effect: as by shm:ofi, ranks of a node share memory and others use the network "
+     "(HOTLANE_NEAR=0: all use it, as by ofi); I_MPI_DEBUG: no effect: HOTLANE_LOG=info tells what was "
+     "chosen; "
+     "MPIR_CVAR_NOLOCAL: no effect: HOTLANE_NEAR=0 has ranks of a node use the network"},
     {{"FI_PROVIDER=tcp", "MPICH_MAX_THREAD_SAFETY=single"},
      "FI_PROVIDER: honoured by libfabric; MPICH_MAX_THREAD_SAFETY: honoured by MPI_Init_thread"},
     {{"XT_SYMMETRIC_HEAP_SIZE=1M", "SHMEM_SYMMETRIC_HEAP_SIZE=2M"},

@@ -394,6 +394,7 @@ START_TEST(the_nearest_name_is_one_slip_away)
     ck_assert_str_eq(hl_conf_nearest("HOTLANE_STAT"), "HOTLANE_STATS");
     ck_assert_str_eq(hl_conf_nearest("HOTLINE_STATS"), "HOTLANE_STATS");
     ck_assert_str_eq(hl_conf_nearest("HOTLANE_OLG"), "HOTLANE_LOG");
+    ck_assert_str_eq(hl_conf_nearest("HOTLANE_lnaes"), "HOTLANE_LANES");
     ck_assert_ptr_null(hl_conf_nearest("HOTLANE_FOO"));
     ck_assert_ptr_null(hl_conf_nearest("HOTLANE_A"));
     ck_assert_ptr_null(hl_conf_nearest("HOTLANE_"));

@@ -58,11 +58,34 @@ static bool is_call(const char *name)
     return false;
 }
 
-/* Nothing has this name: prints what could be meant, and what names there are, and ends. */
-_Noreturn static void refuse_name(const struct facts *f, const char *name)
+/* Length of the prefix of error classes that a name begins with; 0: it has none. */
+static size_t error_prefix(const char *name)
+{
+    return strncasecmp(name, "MPI_ERR_", 8) == 0 ? 8 : strncasecmp(name, "MPI_T_ERR_", 10) == 0 ? 10 : 0;
+}
+
+/* The error class that a name with a prefix of that length may mean: one that it is the beginning of, else the
+ * nearest behind the prefix; NULL: none is near. */
+static const char *nearest_error(const char *name, size_t prefix)
 {
     const char *meant = NULL;
-    bool call = is_call(name);
+    size_t len = strlen(name);
+    for (const struct info_error *e = info_errors; e->name != NULL; e++) {
+        if (strncasecmp(e->name, name, prefix) != 0) {
+            continue;
+        }
+        if (len > prefix + 2 && strncasecmp(e->name, name, len) == 0) {
+            return e->name;
+        }
+        meant = hl_conf_nearer(name + prefix, e->name + prefix, meant);
+    }
+    return meant != NULL ? meant - prefix : NULL;
+}
+
+/* The name of anything that a name without such a prefix may mean, or NULL. */
+static const char *nearest_name(const struct facts *f, const char *name)
+{
+    const char *meant = NULL;
     for (const struct info_error *e = info_errors; e->name != NULL; e++) {
         meant = hl_conf_nearer(name, e->name, meant);
     }
@@ -72,6 +95,15 @@ _Noreturn static void refuse_name(const struct facts *f, const char *name)
     for (int i = 0; i < hl_stat_count(); i++) {
         meant = hl_conf_nearer(name, hl_stat_name(i), meant);
     }
+    return meant;
+}
+
+/* Nothing has this name: prints what could be meant, and what names there are, and ends. */
+_Noreturn static void refuse_name(const struct facts *f, const char *name)
+{
+    size_t prefix = error_prefix(name);
+    bool call = prefix == 0 && is_call(name);
+    const char *meant = prefix > 0 ? nearest_error(name, prefix) : nearest_name(f, name);
     fprintf(stderr,
             "hotlane-info: --explain %s: this is no error class of MPI, and no variable or counter of "
             "Hotlane%s%s (--env lists the variables%s%s%s)\n",

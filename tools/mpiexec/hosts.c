@@ -149,6 +149,14 @@ static int take_host(const char *where, char *host, char **words, struct hl_mx_s
     return add_slots(where, host, number, slots);
 }
 
+/* Tells of a list or file, `which`, that has no host in it; `some`: it has. */
+static void tell_if_empty(const char *arg, const char *which, bool some)
+{
+    if (!some) {
+        hl_mx_say("%s '%s': names no machine; ranks start on this one", arg, which);
+    }
+}
+
 int hl_mx_hosts_list(const char *arg, const char *list, struct hl_mx_slots *slots)
 {
     char *copy = strcpy(hl_mx_alloc(strlen(list) + 1), list), *save = NULL;
@@ -158,9 +166,7 @@ int hl_mx_hosts_list(const char *arg, const char *list, struct hl_mx_slots *slot
         rc = take_host(arg, h, NULL, slots);
         some = true;
     }
-    if (!some) {
-        hl_mx_say("%s '%s': names no machine; ranks start on this one", arg, list);
-    }
+    tell_if_empty(arg, list, some);
     free(copy);
     return rc;
 }
@@ -207,8 +213,8 @@ int hl_mx_hosts_file(const char *arg, const char *path, struct hl_mx_slots *slot
     }
     if (ferror(f)) { /* a folder */
         rc = REFUSE("%s %s: %s", arg, path, strerror(errno));
-    } else if (!some) {
-        hl_mx_say("%s %s: names no machine; ranks start on this one", arg, path);
+    } else {
+        tell_if_empty(arg, path, some);
     }
     free(where);
     free(line);

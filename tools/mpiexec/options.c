@@ -144,7 +144,7 @@ const struct hl_mx_row hl_mx_rows[] = {
     WRITE("bysocket", "--map-by socket with --bind-to")
     WRITE("cpu-set", "taskset -c LIST before this command")
     WRITE("cpu-list", ALSO)
-    WRITE("membind", "numactl --membind=NODES before the program")
+    WRITE("membind", "`numactl --membind=NODES` before the program")
     WRITE("genvnone", "`env -i` before this command; all variables are passed on")
     WRITE("envnone", ALSO)
     WRITE("genvexcl", "`env -u NAME` before this command; all variables are passed on")

@@ -187,6 +187,14 @@ static const char *take_ppr(struct hl_mx_part *p, const char *arg, const char *t
     return of + 1 + strlen("node");
 }
 
+/* May ranks share slots and CPUs? The last word of it counts, but a line that is not wanted stays away. */
+static int set_sharing(struct hl_mx_opts *o, bool may)
+{
+    o->oversubscribe |= may;
+    o->strict = !may;
+    return -1;
+}
+
 /* Takes the modifiers behind the place to map by: words between commas or colons. */
 static int set_map_words(struct hl_mx_opts *o, const char *arg, const char *text, const char *words)
 {
@@ -194,10 +202,8 @@ static int set_map_words(struct hl_mx_opts *o, const char *arg, const char *text
     char *copy = strcpy(hl_mx_alloc(strlen(words) + 1), words), *save = NULL;
     int rc = -1;
     for (char *w = strtok_r(copy, ":,", &save); w && rc < 0; w = strtok_r(NULL, ":,", &save)) {
-        bool share = !strcasecmp(w, "oversubscribe"), strict = !strcasecmp(w, "nooversubscribe");
-        bool known = share || strict;
-        o->oversubscribe |= share;
-        o->strict = strict || (o->strict && !share);
+        bool share = !strcasecmp(w, "oversubscribe"), known = share || !strcasecmp(w, "nooversubscribe");
+        rc = known ? set_sharing(o, share) : rc;
         for (size_t i = 0; i < sizeof idle / sizeof *idle; i++) {
             known |= !strcasecmp(w, idle[i]);
         }
@@ -353,13 +359,10 @@ static int switch_on(struct hl_mx_opts *o, const struct hl_mx_row *r)
     bool *flag = r->id == HL_MX_OPT_LABEL     ? &o->label
                  : r->id == HL_MX_OPT_REPORT  ? &o->report
                  : r->id == HL_MX_OPT_KEEP    ? &o->keep_going
-                 : r->id == HL_MX_OPT_SHARE   ? &o->oversubscribe
-                 : r->id == HL_MX_OPT_STRICT  ? &o->strict
                  : r->id == HL_MX_OPT_QUIET   ? &o->quiet
                  : r->id == HL_MX_OPT_LIBRARY ? &o->no_library
                                               : &o->verbose;
     *flag = true;
-    o->strict = o->strict && r->id != HL_MX_OPT_SHARE; /* the last one counts */
     return -1;
 }
 
@@ -370,6 +373,9 @@ static int apply(struct hl_mx_opts *o, struct hl_mx_part *p, const struct hl_mx_
     switch (r->id) {
     case HL_MX_OPT_GENV:
         return set_env(&o->genv, arg, v);
+    case HL_MX_OPT_SHARE:
+    case HL_MX_OPT_STRICT:
+        return set_sharing(o, r->id == HL_MX_OPT_SHARE);
     case HL_MX_OPT_OUTPUT:
         return set_output(o, arg, v[0]);
     case HL_MX_OPT_BIND:

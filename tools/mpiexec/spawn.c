@@ -82,11 +82,24 @@ static void set_pair(char **e, int *n, char *pair)
     e[(*n)++] = pair;
 }
 
-/* PWD for a part whose ranks work in another folder than the launcher, or NULL; the caller owns it. */
+static bool is_pwd_given(const struct hl_mx_env *env)
+{
+    int i = 0;
+    while (i < env->n && strncmp(env->set[i], "PWD=", 4)) {
+        i++;
+    }
+    return i < env->n;
+}
+
+/* PWD for a part whose ranks work in another folder than the launcher; NULL: nothing to set. The environment of
+ * the ranks keeps it. */
 static char *make_pwd_pair(const struct hl_mx_part *p)
 {
-    char *path = p->wdir ? realpath(p->wdir, NULL) : NULL; /* NULL, too: there is no such folder */
-    if (!path) {
+    if (!p->wdir || is_pwd_given(&hl_mx.opt.genv) || is_pwd_given(&p->env)) {
+        return NULL;
+    }
+    char *path = realpath(p->wdir, NULL);
+    if (!path) { /* there is no such folder */
         return NULL;
     }
     size_t cap = strlen(path) + sizeof "PWD=";
@@ -94,18 +107,6 @@ static char *make_pwd_pair(const struct hl_mx_part *p)
     snprintf(pair, cap, "PWD=%s", path);
     free(path);
     return pair;
-}
-
-/* Frees a pair that another one of its name has replaced. */
-static void free_replaced(char *const *e, int n, char *pair)
-{
-    int i = 0;
-    while (i < n && e[i] != pair) {
-        i++;
-    }
-    if (i == n) {
-        free(pair);
-    }
 }
 
 static char **make_env(const struct hl_mx_part *p)
@@ -131,7 +132,6 @@ static char **make_env(const struct hl_mx_part *p)
     for (int i = 0; i < p->env.n; i++) {
         set_pair(e, &k, p->env.set[i]);
     }
-    free_replaced(e, k, pwd);
     char *libraries = hl_mx.opt.no_library ? NULL : hl_mx_library_pair(e, k);
     if (libraries) {
         set_pair(e, &k, libraries);
@@ -349,6 +349,59 @@ static pid_t start_process(struct plan *p)
     return clone(run_child, stack + stack_len, CLONE_VM | CLONE_VFORK | (own ? CLONE_FILES : 0) | SIGCHLD, p);
 }
 
+/* `name` in the folder `dir`, which has `len` letters and may be empty: the rank's own. The caller owns it. */
+static char *join_path(const struct plan *p, const char *dir, size_t len, const char *name)
+{
+    bool apart = p->wdir && (len ? *dir : *name) != '/';
+    size_t cap = (apart ? strlen(p->wdir) : 0) + len + strlen(name) + sizeof "//";
+    char *path = hl_mx_alloc(cap);
+    snprintf(path, cap, "%s%s%.*s%s%s", apart ? p->wdir : "", apart ? "/" : "", (int)len, dir, len ? "/" : "",
+             name);
+    return path;
+}
+
+/* The program's file that exec has found, on PATH if the name has no folder; the caller owns it. NULL: there is
+ * none. */
+static char *find_program(const struct plan *p)
+{
+    const char *path = getenv("PATH"), *name = p->argv[0];
+    if (strchr(name, '/')) {
+        path = "";
+    } else if (!path) {
+        path = "/bin:/usr/bin"; /* that of execvpe */
+    }
+    for (;; path++) {
+        size_t len = strcspn(path, ":");
+        char *file = join_path(p, path, len, name);
+        if (!access(file, F_OK)) {
+            return file;
+        }
+        free(file);
+        path += len;
+        if (!*path) {
+            return NULL;
+        }
+    }
+}
+
+/* Tells that a file is there, but not what runs it: the kernel says of both the same. */
+static void say_interpreter(const struct plan *p, const char *file)
+{
+    char line[256] = "";
+    FILE *f = fopen(file, "re");
+    if (f && fgets(line, sizeof line, f) && !strncmp(line, "#!", 2)) {
+        char *name = line + 2 + strspn(line + 2, " \t");
+        name[strcspn(name, " \t\r\n")] = 0;
+        hl_mx_say("cannot run %s: %s is there, but not the interpreter that its first line names: %s",
+                  p->argv[0], file, name);
+    } else {
+        hl_mx_say("cannot run %s: %s is there, but not the loader that its header names", p->argv[0], file);
+    }
+    if (f) {
+        fclose(f);
+    }
+}
+
 /* Why the file cannot be run, with errno `why` after exec. */
 static const char *exec_words(const struct plan *p, int why)
 {
@@ -374,15 +427,19 @@ static int say_failure(int rank, const struct plan *p)
         hl_mx_say("rank %d: cannot set %s: %s", rank, p->failed_at, strerror(e));
         return 1;
     }
-    bool there = e == ENOENT && !p->wdir && !access(p->argv[0], F_OK), sought = !strchr(p->argv[0], '/');
-    if (e == ENOENT && sought) {
+    bool sought = !strchr(p->argv[0], '/');
+    char *file = e == ENOENT ? find_program(p) : NULL;
+    if (file) {
+        say_interpreter(p, file);
+        free(file);
+    } else if (e == ENOENT && sought) {
+        bool there = !p->wdir && !access(p->argv[0], F_OK);
         hl_mx_say("cannot run %s: it is not on PATH%s%s%s", p->argv[0], there ? "; ./" : "",
                   there ? p->argv[0] : "", there ? " is here" : "");
     } else {
         bool in_wdir = p->wdir && !sought && *p->argv[0] != '/';
-        hl_mx_say("cannot run %s%s%s%s: %s%s", p->argv[0], in_wdir ? " in " : "", in_wdir ? p->wdir : "",
-                  in_wdir ? " (--wdir)" : "", sought ? strerror(e) : exec_words(p, e),
-                  there ? ": the interpreter that its first line, or the loader that its header names" : "");
+        hl_mx_say("cannot run %s%s%s%s: %s", p->argv[0], in_wdir ? " in " : "", in_wdir ? p->wdir : "",
+                  in_wdir ? " (--wdir)" : "", sought ? strerror(e) : exec_words(p, e));
     }
     return e == ENOENT || e == ENOTDIR ? 127 : 126;
 }

@@ -50,7 +50,7 @@
     X("OMPI_MCA_mtl_ofi_provider_include", NONE, "OMPI_COMM_WORLD_SIZE", HL_CARRIED_PROVIDER)                \
     X("OMPI_MCA_btl_tcp_if_include", NONE, "OMPI_COMM_WORLD_SIZE", "FI_TCP_IFACE chooses, for libfabric")    \
     X("MPIR_CVAR_NOLOCAL", NONE, "", HL_CARRIED_NEAR)                                                        \
-    X("I_MPI_FABRICS", NONE, "I_MPI_HYDRA_UUID", HL_CARRIED_NEAR)                                            \
+    X("I_MPI_FABRICS", NONE, "I_MPI_HYDRA_UUID", HL_CARRIED_FABRICS)                                         \
     X("MPIR_CVAR_CH4_NUM_VCIS", NONE, "", "HOTLANE_LANES sets the number of lanes")                          \
     X("I_MPI_THREAD_SPLIT", NEEDLESS, "I_MPI_HYDRA_UUID", "threads have lanes")                              \
     X("MPIR_CVAR_DEBUG_SUMMARY", NONE, "", HL_CARRIED_LOG)                                                   \
@@ -70,6 +70,9 @@
 #define HL_CARRIED_PROGRESS "one-sided operations need no calls of their target"
 #define HL_CARRIED_PROVIDER "HOTLANE_PROVIDER chooses"
 #define HL_CARRIED_NEAR "HOTLANE_NEAR=0 has ranks of a node use the network"
+#define HL_CARRIED_FABRICS                                                                                   \
+    "as by shm:ofi, ranks of a node share memory and others use the network (HOTLANE_NEAR=0: all use it, "   \
+    "as by ofi)"
 #define HL_CARRIED_LOG "HOTLANE_LOG=info tells what was chosen"
 
 #endif
