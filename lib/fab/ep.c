@@ -318,9 +318,9 @@ int hl_fab_ep_insert(struct hl_fab_ep *ep, const void *name, size_t len, fi_addr
     return 0;
 }
 
-static int open_mr(struct hl_fab_ep *ep, const struct iovec *iov, uint64_t key, uint64_t access,
-                   struct fid_mr **mr)
+int hl_fab_mr_open(struct hl_fab_ep *ep, const struct iovec *iov, uint64_t key, struct fid_mr **mr)
 {
+    const uint64_t access = FI_REMOTE_READ | FI_REMOTE_WRITE | FI_SEND | FI_RECV | FI_READ | FI_WRITE;
     struct fi_mr_attr attr = {.mr_iov = iov, .iov_count = 1, .access = access, .requested_key = key};
     int rc = fi_mr_regattr(ep->domain, &attr, 0, mr);
     bool made = rc == 0;
@@ -333,13 +333,6 @@ static int open_mr(struct hl_fab_ep *ep, const struct iovec *iov, uint64_t key, 
     }
     *mr = rc == 0 ? *mr : NULL;
     return rc;
-}
-
-int hl_fab_mr_open(struct hl_fab_ep *ep, const struct iovec *iov, uint64_t key, struct fid_mr **mr)
-{
-    const uint64_t reads = FI_REMOTE_READ | FI_SEND | FI_WRITE;
-    int rc = open_mr(ep, iov, key, reads | FI_REMOTE_WRITE | FI_RECV | FI_READ, mr);
-    return rc != 0 && hl_fab_refused(rc) == HL_FAB_HIDDEN ? open_mr(ep, iov, key, reads, mr) : rc;
 }
 
 int hl_fab_mr_close(struct fid_mr *mr)

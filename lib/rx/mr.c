@@ -98,6 +98,8 @@ static void say_limit(int rc, char *out, size_t cap) HL_REQUIRES(region_lock)
     out[0] = '\0';
     if (hl_fab_refused(rc) == HL_FAB_LATER) {
         snprintf(out, cap, " (tried again for a second)");
+    } else if (hl_fab_refused(rc) == HL_FAB_HIDDEN) {
+        snprintf(out, cap, " (memory that may only be read is no memory for windows there)");
     } else if (rc == -FI_ENOKEY) {
         snprintf(out, cap, " (of %zu registrations; it refuses every key)", keys.count);
     } else if (hl_fab.pins && most != UINT64_MAX && (rc == -FI_ENOMEM || rc == -FI_EPERM)) {
@@ -113,7 +115,8 @@ static int refuse_memory(int rc, const struct iovec *iov) HL_REQUIRES(region_loc
 {
     char limit[320];
     say_limit(rc, limit, sizeof limit);
-    return hl_err_say(rc == -FI_ENOMEM || limit[0] != '\0' ? HL_ERR_NO_MEM : HL_ERR_OTHER,
+    bool hidden = hl_fab_refused(rc) == HL_FAB_HIDDEN;
+    return hl_err_say(rc == -FI_ENOMEM || (limit[0] != '\0' && !hidden) ? HL_ERR_NO_MEM : HL_ERR_OTHER,
                       "provider %s cannot register %zu bytes at %p: %s%s", hl_fab.provider, iov->iov_len,
                       iov->iov_base, hl_fab_strerror(rc), limit);
 }

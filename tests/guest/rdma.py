@@ -148,7 +148,7 @@ def few(build):
              needs="tests/mpi/mpi_rma_oracle"),
         Step("threads", command=job(build, 2, "tests/mpi/mpi_rma_threads", "4"), needs="tests/mpi/mpi_rma_threads"),
         Step("memory mapped anew", command=job(build, 2, "tests/mpi/mpi_rma_remap", "50"), needs="tests/mpi/mpi_rma_remap"),
-        Step("memory that may only be read", command=job(build, 2, "tests/mpi/mpi_rma_readonly"), needs="tests/mpi/mpi_rma_readonly"),
+        Step("memory that may only be read", command=job(build, 2, "tests/mpi/mpi_rma_readonly", "origins"), needs="tests/mpi/mpi_rma_readonly"),
         Step("fork", command=job(build, 2, "tests/mpi/mpi_rma_fork", "5", "alone"), needs="tests/mpi/mpi_rma_fork"),
         Step("a user who may lock 8 MiB", command=shell(USER + shlex.quote(job(build, 2, "tests/mpi/mpi_rma_acc"))),
              says=["may lock 8M of memory", " 0 failed"], needs="tests/mpi/mpi_rma_acc"),

@@ -92,9 +92,7 @@ static int model_mr_reg(struct fid *domain, const struct fi_mr_attr *attr, uint6
         return model.mr_again > 0 ? (model.mr_again--, -FI_EAGAIN) : (model.mr_no_key--, -FI_ENOKEY);
     }
     uint64_t key;
-    int hidden =
-        attr->access & FI_REMOTE_WRITE ? model_hides(attr->mr_iov->iov_base, attr->mr_iov->iov_len) : 0;
-    int rc = hidden != 0 ? hidden : model_choose_key(attr->requested_key, &key);
+    int rc = model_choose_key(attr->requested_key, &key);
     if (rc != 0) {
         return rc;
     }

@@ -52,8 +52,7 @@ static struct {
                          messages between endpoints of this process, before the bytes are in their buffer */
     uint8_t garbles;  /* bits that are wrong in the last byte of such a message */
     bool shares;      /* the endpoint opened last was told by the environment to share its receives */
-    /* Memory that the card does not get: posts from or into it, and registrations that let others write there, have
-     * this error. */
+    /* memory that the card does not get: posts from or into it have this error */
     const uint8_t *hidden;
     size_t hidden_len;
     int hidden_error;
