@@ -126,10 +126,14 @@ static void judge_failure(struct hl_lane *lane, struct hl_way *way, int rc) HL_R
 }
 
 /* The provider refused a chain with `rc`: returns a status, and the chain stays open; or the error with
- * which all its operations ended. */
-static int settle_refused_chain(struct hl_lane *lane, struct hl_chain *chain, int rc) HL_REQUIRES(lane->lease)
+ * which all its operations ended. A get by itself whose buffer cannot be registered goes as a message. */
+static int settle_refused_chain(struct hl_lane *lane, struct hl_chain *chain, enum hl_chain_form form, int rc)
+    HL_REQUIRES(lane->lease)
 {
     struct hl_way *way = chain->way;
+    if (form == HL_CHAIN_MAY_GO_ALONE && is_alone(chain) && hl_fab_refused(rc) == HL_FAB_NO_MEM) {
+        return hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE);
+    }
     rc = hl_lane_refused(lane, way, rc); /* polls, and may find the peer dead */
     if (rc < 0) {
         hl_chain_fail(lane, way, rc);
@@ -150,9 +154,6 @@ int hl_chain_send(struct hl_lane *lane, struct hl_way *way, enum hl_chain_form f
     }
     if (form == HL_CHAIN_MAY_GO_ALONE && is_alone(chain)) {
         rc = send_alone(lane, chain);
-        if (rc != 0 && hl_fab_refused(rc) == HL_FAB_NO_MEM) { /* perhaps for the buffer of a get */
-            return hl_chain_send(lane, way, HL_CHAIN_AS_MESSAGE);
-        }
     } else {
         if (!has_credit(lane, way)) {
             (void)hl_lane_progress(lane);
@@ -166,7 +167,7 @@ int hl_chain_send(struct hl_lane *lane, struct hl_way *way, enum hl_chain_form f
         rc = post_chain(lane, chain);
     }
     if (rc != 0) {
-        return settle_refused_chain(lane, chain, rc);
+        return settle_refused_chain(lane, chain, form, rc);
     }
     close_chain(lane, chain);
     return 0;

@@ -17,8 +17,7 @@
 
 static ssize_t model_post(struct model_ep *ep, struct model_op op)
 {
-    int hidden = model_hides(op.local, op.len);
-    int error = op.len > model_longest ? -FI_EMSGSIZE : hidden != 0 ? hidden : model.post_error;
+    int error = op.len > model_longest ? -FI_EMSGSIZE : model_hides(op.local, op.len);
     if (ep->count == MODEL_OPS || error != 0 || model_chance(ep, model.again)) {
         hl_a64_add_relaxed(&model.refusals, 1);
         return error != 0 ? error : -FI_EAGAIN;

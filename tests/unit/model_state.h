@@ -58,12 +58,13 @@ static struct {
     int hidden_error;
 } model = {.inject = 64};
 
+/* The error of a post with this memory, or 0. */
 static int model_hides(const void *base, size_t len)
 {
     const uint8_t *first = base;
-    return model.hidden != NULL && first < model.hidden + model.hidden_len && model.hidden < first + len
-               ? model.hidden_error
-               : 0;
+    bool hidden =
+        model.hidden != NULL && first < model.hidden + model.hidden_len && model.hidden < first + len;
+    return hidden ? model.hidden_error : model.post_error;
 }
 
 static size_t model_endpoints = 64;
