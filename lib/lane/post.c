@@ -386,6 +386,14 @@ static HL_COLD int give_up(struct hl_req *req, size_t parts, int rc)
     return rc;
 }
 
+/* Goes on by so many bytes. */
+HL_INLINE void move_issue(struct hl_issue *op, size_t bytes)
+{
+    op->addr += bytes;
+    op->buf = op->buf != NULL ? (char *)op->buf + bytes : NULL;
+    op->result = op->result != NULL ? (char *)op->result + bytes : NULL;
+}
+
 static struct hl_issue issue_of(const struct hl_xfer *x, enum hl_op_what what)
 {
     return (struct hl_issue){.what = what,
@@ -404,26 +412,26 @@ HL_INLINE size_t count_pieces(size_t len)
     return HL_LIKELY(len <= hl_pool.piece) ? 1 : (len + hl_pool.piece - 1) / hl_pool.piece;
 }
 
-/* Issues as records, in slices of elements of `size` bytes, what the provider refuses for its memory. */
-static HL_COLD int issue_records(struct hl_lane *own, struct hl_issue op, size_t size)
+/* Issues as records, in slices of elements of `size` bytes, what the provider refuses for its memory. `op`
+ * stays as it is. */
+static HL_COLD int issue_records(struct hl_lane *own, struct hl_issue *op, size_t size)
 {
-    size_t left = op.len, most = hl_chain_room() / size, parts = (left + most - 1) / most;
-    op.recorded = true;
-    if (op.req != NULL) {
-        hl_req_add_parts(op.req, (uint32_t)parts - 1);
+    size_t len = op->len, most = hl_chain_room() / size, parts = (len + most - 1) / most, at = 0;
+    int rc = 0;
+    op->recorded = true;
+    if (op->req != NULL) {
+        hl_req_add_parts(op->req, (uint32_t)parts - 1);
     }
-    for (; left > 0; left -= op.len) {
-        op.len = hl_min_size(left, most);
-        int rc = issue_op(&op, own);
-        if (rc != 0) { /* the caller gives up the last part */
-            return give_up(op.req, parts - 1, rc);
-        }
-        parts--;
-        op.addr += op.len * size;
-        op.buf = op.buf != NULL ? (char *)op.buf + op.len * size : NULL;
-        op.result = op.result != NULL ? (char *)op.result + op.len * size : NULL;
+    for (; rc == 0 && at < len * size; parts--) {
+        op->len = hl_min_size(len - at / size, most);
+        rc = issue_op(op, own);
+        at += op->len * size;
+        move_issue(op, op->len * size);
     }
-    return 0;
+    move_issue(op, -at);
+    op->len = len;
+    op->recorded = false;
+    return rc == 0 ? 0 : give_up(op->req, parts, rc); /* the caller gives up one part */
 }
 
 /* `own`, also in the other inlined functions: the caller's lane; NULL: the thread's. It is a constant for the
@@ -438,7 +446,7 @@ HL_INLINE int issue_pieces(struct hl_lane *own, const struct hl_xfer *x, enum hl
     while (left > 0) {
         op.len = hl_min_size(left, hl_pool.piece);
         int rc = issue_op(&op, own);
-        if (HL_UNLIKELY(rc != 0) && (rc != HL_LANE_AS_RECORDS || (rc = issue_records(own, op, 1)) != 0)) {
+        if (HL_UNLIKELY(rc != 0) && (rc != HL_LANE_AS_RECORDS || (rc = issue_records(own, &op, 1)) != 0)) {
             return give_up(x->req, count_pieces(left), rc);
         }
         op.addr += op.len;
@@ -520,12 +528,10 @@ HL_INLINE int issue_atomic(struct hl_lane *own, const struct hl_lane_atomic *a)
     for (size_t left = a->n; left > 0; left -= op.len, pieces--) {
         op.len = hl_min_size(left, limit);
         int rc = issue_op(&op, own);
-        if (rc != 0 && (rc != HL_LANE_AS_RECORDS || (rc = issue_records(own, op, size)) != 0)) {
+        if (rc != 0 && (rc != HL_LANE_AS_RECORDS || (rc = issue_records(own, &op, size)) != 0)) {
             return give_up(x->req, pieces, rc);
         }
-        op.addr += op.len * size;
-        op.buf = op.buf != NULL ? (char *)op.buf + op.len * size : NULL;
-        op.result = op.result != NULL ? (char *)op.result + op.len * size : NULL;
+        move_issue(&op, op.len * size);
     }
     return 0;
 }
