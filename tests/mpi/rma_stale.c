@@ -143,7 +143,8 @@ int main(int argc, char **argv)
     MPI_Win_free(&stale);
     if (me == 0) {
         printf("%d flushes met memory that was gone\n", met);
-        CHECK(bytes < 1000000 || met > 0, "large puts are under way for long");
+        /* a card that has memory locked writes there also when the program has given it back */
+        CHECK(bytes < 1000000 || met > 0 || getenv("TEST_LOCKED") != NULL, "large puts are under way for long");
     }
     free(out);
     return finish_checks("rma_stale");

@@ -30,6 +30,7 @@
 static int threads, rounds;
 static unsigned seed;
 static struct hl_piece window;
+static uint64_t region;     /* hl_mr_register's id of it */
 static struct hl_mr *peers; /* [size] */
 static hl_a32 *errors;      /* [size] */
 static uint64_t *sums;      /* [size] at the head of each window: added to by everybody */
@@ -236,9 +237,12 @@ static void exchange(int generation)
     CALL(hl_mem_alloc(bytes, &ask, &window));
     memset(window.addr, 0, 4096);
     sums = window.addr;
-    struct hl_mr mr;
+    struct hl_mr mr, reach; /* a segment of its own is not registered where registration locks memory */
     hl_mr_of(window.seg, &mr);
-    mr.addr += window.off;
+    CALL(hl_mr_register(window.addr, bytes, &reach));
+    mr.addr = reach.addr;
+    mr.key = reach.key;
+    region = reach.id;
     peers = calloc((size_t)hl_job.size, sizeof *peers);
     errors = calloc((size_t)hl_job.size, sizeof *errors);
     snprintf(key, sizeof key, "window-%d", generation);
@@ -315,6 +319,7 @@ static void generation(void *board, int number)
         printf("%s; sum %llu\n", hl_fab_why(), (unsigned long long)*sums);
     }
     hl_lane_close();
+    hl_mr_unregister(region);
     hl_mem_free(&window);
     hl_rx_stop();
     free(peers);

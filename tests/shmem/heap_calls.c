@@ -234,6 +234,7 @@ static void check_names(void)
 
 int main(void)
 {
+    unsetenv("SHMEM_SYMMETRIC_SIZE"); /* the user's would be partition 1 */
     setenv("SHMEM_SYMMETRIC_PARTITION1", "size=8M", 1);
     setenv("SMA_SYMMETRIC_PARTITION5", "size=4m:kind=N:pgsize=2M", 1);
     setenv("HOTLANE_MEM_REPORT", "0", 1);

@@ -93,6 +93,7 @@ int main(int argc, char **argv)
 {
     int partitions = atoi(argv[1]), steps = atoi(argv[2]);
     uint64_t seed = 7;
+    unsetenv("SHMEM_SYMMETRIC_SIZE"); /* the user's would be partition 1 */
     for (int i = 0; i < partitions; i++) {
         char name[64], value[64];
         snprintf(name, sizeof name, "SHMEM_SYMMETRIC_PARTITION%d", 20 * i + 1);
