@@ -144,7 +144,8 @@ int main(int argc, char **argv)
     if (me == 0) {
         printf("%d flushes met memory that was gone\n", met);
         /* a card that has memory locked writes there also when the program has given it back */
-        CHECK(bytes < 1000000 || met > 0 || getenv("TEST_LOCKED") != NULL, "large puts are under way for long");
+        CHECK(bytes < 1000000 || met > 0 || getenv("TEST_LOCKED") != NULL,
+              "large puts are under way for long");
     }
     free(out);
     return finish_checks("rma_stale");
