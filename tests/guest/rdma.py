@@ -110,6 +110,8 @@ BOOTS |= {f"rdma-suite-{part}": dict(what=f"soft RoCE, one device: each program 
 KEPT = ["rdma", "rdma-brief", *(f"rdma-suite-{part}" for part in range(1, PARTS + 1))]  # whose results docs/FABRICS.md has
 SKIPPED = "exit_code_77"  # the last line of a row that says so
 SLOW = 10  # times, which an emulated machine takes longer
+# Valgrind does not see what a card writes, and finds fault with its libraries; a program's static objects are locked whole, a gigabyte.
+UNLIKE = "valgrind", "statics"
 RANKS = 4  # at most: a rank takes some megabytes of locked memory, and there are two CPUs
 
 
@@ -223,9 +225,8 @@ def chosen(build):
     """Of Meson's rows that force the network: each program once, with the fewest ranks, all without chains, and some of the others.
 
     All would be nearly twice as many, and these have up to two hours of an emulated machine. What RDMA does in another way (keys,
-    registration, connections, direct operations) every program meets; how else the same program is run is above the provider.
-    Valgrind does not see what a card writes, and finds fault with its libraries."""
-    rows = [row for row in fabrics.rows(Path(build), "full") if ranks_of(row) <= RANKS and "valgrind" not in row[0]]
+    registration, connections, direct operations) every program meets; how else the same program is run is above the provider."""
+    rows = [row for row in fabrics.rows(Path(build), "full") if ranks_of(row) <= RANKS and not any(word in row[0] for word in UNLIKE)]
     first = {}
     for row in sorted(rows, key=lambda row: (not row[0].endswith(", net"), ranks_of(row))):
         first.setdefault(next(word for word in row[1][1:] if "/" in word), row)
