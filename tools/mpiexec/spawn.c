@@ -85,7 +85,7 @@ static void set_pair(char **e, int *n, char *pair)
 static bool is_pwd_given(const struct hl_mx_env *env)
 {
     int i = 0;
-    while (i < env->n && strncmp(env->set[i], "PWD=", 4)) {
+    while (i < env->n && strncmp(env->set[i], "PWD=", 4) != 0) {
         i++;
     }
     return i < env->n;
