@@ -184,8 +184,8 @@ static void room(void)
 
 int main(void)
 {
+    be_a_user(); /* before drivers of network cards are open, which refuse who has changed its rights since then */
     io_start("io-made");
-    be_a_user();
     permissions();
     nothing_left();
     room();
