@@ -77,13 +77,29 @@ static bool is_fold_there_allowed(const struct slices *v)
            (v->result != v->mine || v->x->s->me == 0);
 }
 
-/* Gets `bytes` at `offset` of a place's operand; NULL: it has none. */
-static const void *operand_at(struct slices *v, int place, uint64_t offset, void *to, uint64_t bytes)
+/* The first cell of a place; NULL: it has no operand of my size, which is an error. */
+static const struct hl_cell *await_operand(struct slices *v, int place)
 {
     struct hl_shared *s = v->x->s;
     const struct hl_cell *cell = hl_shared_await(s, place);
 
     if (cell == NULL || cell->err != 0) {
+        return NULL;
+    }
+    if (HL_UNLIKELY(HL_ONCE(cell->kind) != HL_CELL_ADDR || HL_ONCE(cell->len) != v->x->facts.bytes)) {
+        hl_shared_fail_size(s, place, cell, v->x->facts.bytes);
+        return NULL;
+    }
+    return cell;
+}
+
+/* Gets `bytes` at `offset` of a place's operand; NULL: it has none. */
+static const void *operand_at(struct slices *v, int place, uint64_t offset, void *to, uint64_t bytes)
+{
+    struct hl_shared *s = v->x->s;
+    const struct hl_cell *cell = await_operand(v, place);
+
+    if (cell == NULL) {
         return NULL;
     }
     if (place == s->me) {
@@ -100,9 +116,9 @@ static void hand_out(struct slices *v, const char *result, uint64_t offset, uint
 
     for (int k = 1; k < s->n; k++) {
         int i = hl_rank_behind(s->me, k, s->n);
-        const struct hl_cell *cell = hl_shared_await(s, i);
+        const struct hl_cell *cell = await_operand(v, i);
         struct place_of_result to;
-        if (cell != NULL && cell->err == 0) {
+        if (cell != NULL) {
             memcpy(&to, cell->data, sizeof to);
             hl_shared_write(s, i, to.addr + offset, result, to.wants != 0 ? bytes : 0);
         }

@@ -1,5 +1,5 @@
 /* Wrong calls of nonblocking and persistent collectives are refused where they are made, and nothing is
- * begun. */
+ * begun. usage: coll_misuse [lengths] */
 #include "mpi_test.h"
 
 static int value = 7, result;
@@ -271,6 +271,39 @@ static void too_long_a_block(void)
     }
 }
 
+/* One rank gives fewer elements to a long reduction than the others: all are told, and nothing behind its buffers is written. The root
+ * of a reduction that takes more than it gets is told at once. */
+static void unlike_lengths(void)
+{
+    enum { FEW = 100000, MANY = 150000 };
+    int n = me == size - 1 ? FEW : MANY, *from = calloc(MANY, sizeof *from), *to = calloc(MANY, sizeof *to);
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 4; i++) {
+        MPI_Barrier(comm); /* so that they have shared memory */
+    }
+    for (int i = 0; i < MANY; i++) {
+        from[i] = i < n ? 1 : 100;
+        to[i] = -1;
+    }
+    for (int k = 0; k < 3; k++) {
+        int code = MPI_Allreduce(from, to, n, MPI_INT, MPI_SUM, comm);
+        CHECK_EQ(code, size == 1 ? MPI_SUCCESS : MPI_ERR_TRUNCATE);
+        for (int i = 0; i < MANY; i++) {
+            CHECK(i < n ? to[i] <= size : to[i] == -1);
+        }
+    }
+    CHECK_EQ(MPI_Allreduce(from, to, FEW, MPI_INT, MPI_SUM, comm), MPI_SUCCESS);
+    CHECK(to[0] == size && to[FEW - 1] == size);
+    CHECK_EQ(MPI_Reduce(from, to, me == 0 ? MANY : 1, MPI_INT, MPI_SUM, 0, comm),
+             me == 0 && size > 1 ? MPI_ERR_TRUNCATE : MPI_SUCCESS);
+    MPI_Comm_free(&comm);
+    free(from);
+    free(to);
+}
+
 /* All send longer blocks than all take: no call ends as if nothing were lost, not the first ones of a communicator
  * either, which go by messages. */
 static void too_long_everywhere(void)
@@ -334,11 +367,17 @@ static void no_share(void)
     counts[me] = 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    (void)argv;
     test_start(1);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    if (argc > 1) {
+        unlike_lengths();
+        MPI_Finalize();
+        return 0;
+    }
     wrong_arguments();
     wrong_blocks();
     aliased();
