@@ -102,6 +102,7 @@ BOOTS = {
     "rdma-kills": dict(what="soft RoCE, one device: random kills of the stencil", prepare=ONE, seconds=1780),
     "rdma-sweep": dict(what="soft RoCE, one device: the stencil, configured at random", prepare=ONE, seconds=3580),
     "rdma-gups": dict(what="soft RoCE, one device: random updates of OpenSHMEM", prepare=ONE, seconds=580),
+    "rdma-acc": dict(what="soft RoCE, one device: accumulates again and again beside busy processes", prepare=ONE, seconds=3580),
 }
 PARTS = 2  # boots for the suites
 DRAWN = 20  # rows of the suites that are there by chance, other ones each day (tests/drawn.py)
@@ -272,10 +273,20 @@ def script(name, build, *words):
     return [Step(name, command=shell(f"cd /tmp && ulimit -c 0 && {line}"), needs="perf/stencil")]
 
 
+def many(build):
+    """Accumulates beside as many busy processes as there are CPUs: a crash on verbs was seen once in five runs under load."""
+    run = job(build, 2, "tests/mpi/mpi_rma_acc")
+    return [Step("200 runs of acc", needs="tests/mpi/mpi_rma_acc", says=["all 200 runs are right"], command=shell(f"""
+        for cpu in $(seq $(nproc)); do (while :; do :; done) & busy="$busy $!"; done
+        for i in $(seq 200); do {run} >/tmp/acc.said 2>&1 || {{ code=$?; cat /tmp/acc.said; dmesg | tail -5; break; }}; done
+        kill $busy
+        test ${{code:-0}} = 0 && echo all $i runs are right"""))]
+
+
 def steps(name, build):
     if name.startswith("rdma-suite-"):
         return suite(int(name.rpartition("-")[2]), build)
-    return {"rdma": few, "rdma-brief": brief, "rdma-hosts": hosts, "rdma-cut": cut,
+    return {"rdma": few, "rdma-brief": brief, "rdma-hosts": hosts, "rdma-cut": cut, "rdma-acc": many,
             "rdma-kills": lambda build: script("kill-test", build, "20", "--ways", "net"),
             "rdma-sweep": lambda build: script("stencil-sweep", build, "50", "--timeout", "300"),
             "rdma-gups": lambda build: script("gups", build, "--ours", "--threads", "1,4", "--words", "12", "--updates", "20000",
