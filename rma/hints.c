@@ -192,12 +192,56 @@ static void describe_values(const struct key *k, char *out, size_t cap)
     }
 }
 
+static bool is_own_key(const char *key)
+{
+    return strncmp(key, "hotlane_", sizeof "hotlane_" - 1) == 0;
+}
+
+/* Writes which keys the library has beside those of the standard and of others. */
+static void describe_ours(char *out, size_t cap)
+{
+    int used = snprintf(out, cap, "no such key, expected one of ");
+    const char *between = "";
+    for (size_t i = 0; i < HL_COUNT_OF(keys) && (size_t)used < cap; i++) {
+        if (is_own_key(keys[i].key)) {
+            used += snprintf(out + used, cap - (size_t)used, "%s%s", between, keys[i].key);
+            between = "|";
+        }
+    }
+}
+
+static bool is_known(const char *key)
+{
+    for (size_t i = 0; i < HL_COUNT_OF(keys); i++) {
+        if (strcmp(keys[i].key, key) == 0) {
+            return true;
+        }
+    }
+    return strcmp(key, "hotlane_nodes") == 0; /* only MPI_Win_get_info gives it */
+}
+
+/* Tells of keys that begin as this library's own do and are none of them: they are misspelt. Unknown keys of
+ * others are nothing to tell of, as the standard has it. */
+static HL_NOINLINE void tell_misspelt(const struct hl_win *w, const struct hl_info *user)
+{
+    char key[MPI_MAX_INFO_KEY], value[VALUE_MAX], expected[VALUE_MAX];
+    int len, n = user != NULL && w->rank == 0 ? hl_info_count(user) : 0;
+    for (int i = 0; i < n; i++) {
+        if (hl_info_nth(user, i, key) == 0 && is_own_key(key) && !is_known(key) &&
+            hl_info_get(user, key, value, sizeof value, &len)) {
+            describe_ours(expected, sizeof expected);
+            refuse_key(w, key, value, expected);
+        }
+    }
+}
+
 /* Puts the user's keys into `info`. `in_use`: what MPI_Win_get_info shows; a key that repeats its value there
  * is no fault. NULL: the window is being made. HL_ERR_NO_MEM. */
 static int take_hints(struct hl_win *w, struct hl_info *info, const struct hl_info *user,
                       const struct hl_info *in_use)
 {
     int rc = 0;
+    tell_misspelt(w, user);
     for (size_t i = 0; rc == 0 && i < HL_COUNT_OF(keys); i++) {
         const struct key *k = &keys[i];
         char value[VALUE_MAX], values[VALUE_MAX];

@@ -21,8 +21,8 @@ static HL_NOINLINE int move_slowly(struct hl_win *w, int target, const struct hl
     return hl_move_unmapped(&m, at, x->len);
 }
 
-/* Issues a put that joins no open chain: it goes by itself, or is the first of a chain. It is described
- * before lanes are known to reach the target, which costs the short ways no register. */
+/* Issues a put that joins no open chain: it goes by itself, or is the first of a chain. The transfer
+ * is described before lanes are known to reach the target, which costs the short ways no register. */
 static HL_NOINLINE int put_unchained(void *origin, size_t len, const char *func, int target, uint64_t addr,
                                      struct hl_win *w)
 {

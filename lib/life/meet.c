@@ -23,8 +23,10 @@ static bool is_meeting_over(void *met)
     return hl_a32_load_acquire(met) != 0; /* acquire: pairs with the release in hl_life_meet */
 }
 
+/* The user's thread waits for the same, in the fence, and tells it. */
 static void describe_job_meeting(const void *met, struct hl_wait_desc *t)
 {
+    t->call[0] = '\0';
     hl_desc_say(t, "the other ranks' end, with what is still under way");
 }
 HL_HANG_WORDS(is_meeting_over, describe_job_meeting);

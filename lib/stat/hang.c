@@ -215,6 +215,11 @@ void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_describe *
     if (tell != NULL) {
         tell(arg, &t);
     }
+    h->look_ns = now + LOOK_NS;
+    if (t.call[0] == '\0') {
+        looking = false;
+        return;
+    }
     hl_hang_post(&h->post, &t);
     if (now >= h->said_ns) {
         describe_wait(&t, now - h->since_ns);
@@ -227,7 +232,6 @@ void hl_hang_look(struct hl_hang *h, bool (*cond)(void *arg), hl_hang_describe *
         }
         h->found = true;
     }
-    h->look_ns = now + LOOK_NS;
     looking = false;
 }
 

@@ -31,7 +31,8 @@ struct hl_wait_desc {
     char text[128];               /* what is waited for */
 };
 
-/* Puts a wait into words; `arg` is its condition's argument. On the waiting thread, which holds no lock. */
+/* Puts a wait into words; `arg` is its condition's argument. On the waiting thread, which holds no lock. It
+ * may empty `call`: then the watchdog does not tell the wait, since another thread waits for the same. */
 typedef void hl_hang_describe(const void *arg, struct hl_wait_desc *t);
 
 struct hl_hang_row {

@@ -43,7 +43,8 @@ enum hl_win_fact {
     HL_FACT_UNIT,
     HL_FACT_ADDR,
     HL_FACT_KEY,
-    /* the other facts are of memory that the window takes and of its base (hotlane_symmetric) */
+    /* Where one before HL_FACT_ADDR differs, all ranks exchange their cards (cards.h). The others are of
+     * memory that the window takes and of its base (hotlane_symmetric). */
     HL_FACT_BASE,
     HL_FACT_SAME, /* enum hl_hints_same */
     HL_FACT_TOP,  /* hl_mem_symmetric_top */

@@ -93,6 +93,10 @@ def hints():
     code, out, lines = run(2, "window", M8, *wrong)
     expect("other hints of a window", (code, sorted(lines)), (0, sorted(
         f"hotlane: rank 0: window hint {hint[:17 + 255]} is not honoured: {why}" for hint, why in wrong.items())))
+    none = "no such key, expected one of hotlane_symmetric|hotlane_mem_kind|hotlane_page_size|hotlane_mem_policy"
+    expect("keys that are misspelt", run(2, "window", M8, "hotlane_pagesize=2M", "hotlane_nodes=48M", "no_lock=true", "other_pagesize=2M"),
+           (0, ["rank 0: 4K SYS_DEFAULT P", "rank 1: 4K SYS_DEFAULT P"],
+            [f"hotlane: rank 0: window hint hotlane_pagesize=2M is not honoured: {none}"]))
 
 
 def nothing_asked():

@@ -156,8 +156,8 @@ struct hl_way_table {
 };
 
 /* A message without records: it connects a lane (open_async.c), or asks what came of those before it
- * (send.c). It is the provider's until it is completed, which one to a rank that dies may never be: so each
- * has memory of its own, and each way one at most. */
+ * (send.c). It is the provider's until it is completed, and a ping of a rank that dies may never be
+ * completed: so each has memory of its own, and each way one at most. */
 struct hl_ping {
     struct fi_context2 context;
     struct hl_ping *next; /* in the list lane->pings */
