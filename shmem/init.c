@@ -40,9 +40,12 @@ _Noreturn void hl_shmem_die(const char *func, const char *fmt, ...)
     hl_job_abort(1);
 }
 
+static bool ended_by_exit; /* the end of the program has ended OpenSHMEM; used by the exiting thread */
+
 static const char *name_reason_closed(void)
 {
     return hl_life_is_forked()             ? "a forked child of a PE cannot use the library"
+           : ended_by_exit                 ? "called after exit, which has ended OpenSHMEM"
            : hl_life_closed(HL_LIFE_SHMEM) ? "called after shmem_finalize"
                                            : "called before shmem_init";
 }
@@ -186,6 +189,7 @@ static void end_shmem_at_exit(int status, void *unused)
 {
     if (status == 0 && hl_sym.n_pes != 0 && !hl_life_is_forked()) {
         finalize_shmem("exit");
+        ended_by_exit = true;
     }
 }
 
@@ -271,6 +275,9 @@ __attribute__((constructor)) static void enrol_shmem(void)
 HL_SHMEM_API(shmem_finalize);
 void pshmem_finalize(void)
 {
+    if (HL_UNLIKELY(ended_by_exit)) {
+        return; /* a handler or destructor from before shmem_init, which runs after end_shmem_at_exit */
+    }
     hl_shmem_need_open("shmem_finalize");
     starts--;
     if (starts > 0) {

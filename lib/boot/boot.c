@@ -467,7 +467,7 @@ int hl_boot_open(void)
 int hl_boot_close(bool last)
 {
     int rc = 0;
-    if (!last || !hl_boot_is_mine()) {
+    if ((!last && !job.has_secret) || !hl_boot_is_mine()) {
         return 0;
     }
     pthread_mutex_lock(&turn);

@@ -32,7 +32,7 @@ extern struct hl_boot hl_boot;
 
 /* Chooses how this process was started, shakes hands with the launcher, learns the job secret and proves
  * the node group. Collective over the job (fences, none when size is 1). Singletons open no descriptor.
- * While open, and after hl_boot_close(false), it returns 0 at once; after hl_boot_close(true) the
+ * While open, it returns 0 at once; after an hl_boot_close of which the launcher was told, the
  * launcher is told that this rank takes part again. Errors: HL_ERR_OTHER when the environment says that
  * there are several processes and no launcher serves (the text holds the fix), when the launcher refuses
  * or hangs up; HL_ERR_NO_MEM. */
@@ -86,9 +86,9 @@ int hl_boot_watch_take(int *rank, int *code);
  * hl_boot_watch_take has it. Any thread. */
 bool hl_boot_watch_waits(void);
 
-/* Closes at the end of a library generation. `last` false: nothing happens (an init may follow). `last` true:
- * tells the launcher that this rank may leave; the caller has made a fence before. A second call returns 0.
- * In a forked child it does nothing. */
+/* Closes at the end of a library generation: tells the launcher that this rank may leave; the caller has made
+ * a fence before. `last` false: an init may follow, so only our launcher, which takes a rank back, is told. A
+ * second call returns 0. In a forked child it does nothing. */
 int hl_boot_close(bool last);
 
 /* True in the process that opened boot, false in its forked children: exit hooks ask this first. */

@@ -149,14 +149,31 @@ static int leave_early(int first)
     return 0;
 }
 
+/* Exit handlers from before the start run after the end of OpenSHMEM at the exit. */
+static void finalize_late(void)
+{
+    shmem_finalize();
+}
+
+static void call_late(void)
+{
+    (void)shmem_my_pe();
+}
+
 int main(int argc, char **argv)
 {
     CHECK(argc == 5);
     const char *how = argv[1];
     code = atoi(argv[3]);
+    if (strcmp(how, "handler") == 0 || strcmp(how, "late") == 0) {
+        CHECK_EQ(atexit(how[0] == 'h' ? finalize_late : call_late), 0);
+    }
     test_start(1);
     printf("PE %d of %d is here\n", me, n_pes); /* not flushed: last words must not be lost */
     word = shmem_calloc(16, sizeof *word);      /* waits for all PEs */
+    if (strcmp(how, "handler") == 0 || strcmp(how, "late") == 0) {
+        return 0;
+    }
     if (strcmp(how, "leave") == 0) {
         return leave_early(atoi(argv[2]));
     }
@@ -184,5 +201,9 @@ int main(int argc, char **argv)
         return code;
     }
     shmem_finalize();
+    if (strcmp(how, "skips") == 0) {
+        fflush(stdout);
+        _exit(code);
+    }
     return 0;
 }

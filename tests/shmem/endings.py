@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """How SHMEM jobs end: shmem_global_exit from any PE and thread, with data in files' buffers, a PE killed (also behind a script that
-stays, which the launcher sees instead), a PE that leaves main before finalize.
+stays, which the launcher sees instead), a PE that leaves main before finalize, handlers of the exit from before the start, _exit behind finalize.
 
 usage: endings.py MPIEXEC PROGRAM
 """
@@ -42,15 +42,16 @@ for near in "1", "0":
     for how, pe, code, expected in (("exit", 0, 3, 3), ("exit", 2, 0, 0), ("exit", 1, 255, 255), ("exit", 1, 256, 1), ("exit", 1, 259, 3),
                                     ("thread", 1, 7, 7), ("thread", 0, 0, 0), ("file", 0, 0, 0), ("file", 2, 7, 7), ("locked", 1, 4, 4),
                                     ("kill", 1, 0, 137), ("hidden", 1, 0, 1), ("leave", 1, 0, 0), ("return", 0, 5, 5),
-                                    ("waits", 1, 0, 1)):
+                                    ("waits", 1, 0, 1), ("handler", 0, 0, 0), ("late", 0, 0, 1), ("skips", PES, 0, 0), ("skips", PES, 4, 4)):
         path = os.path.join(folder.name, f"{how}-{code}-{near}")
         got, out, err, seconds = end(how, pe, code, near, path)
         case = f"{how} {code} on PE {pe}, HOTLANE_NEAR={near}"
         check(got == expected, f"{case}: exit code {got}, not {expected}\n{err}")
-        check(f"PE {pe} of {PES} is here" in out, f"{case}: its last words are missing in {out!r}")
+        check(f"PE {pe % PES} of {PES} is here" in out, f"{case}: its last words are missing in {out!r}")
         check(bool(err) == (expected != 0), f"{case}: says {err!r}")
         check(code != 256 or "exit code 256: " in err, f"{case}: says {err!r}")
         check(how != "waits" or "shmem_finalize: 1 other thread is still in calls (shmem_long_wait_until), which" in err, f"{case}: says {err!r}")
+        check(how != "late" or "shmem_my_pe: called after exit, which has ended OpenSHMEM" in err, f"{case}: says {err!r}")
         check(seconds < 20, f"{case}: took {seconds:.1f} s")
         if how in ("file", "locked"):
             with open(path, encoding="utf-8") as file:
