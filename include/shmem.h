@@ -225,7 +225,7 @@ void shmem_ctx_destroy(shmem_ctx_t ctx);
 int shmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team);
 
 /* Begin and end of a series of operations on the context, described by SHMEM_CTX_SESSION_ options and config
- * (1.6). Hints: they change nothing that a program can see. */
+ * (1.6). Hints: they change nothing that a program can see. SHMEM_CTX_INVALID: do nothing. */
 void shmem_ctx_session_start(shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t *config,
                              long config_mask);
 void shmem_ctx_session_stop(shmem_ctx_t ctx);

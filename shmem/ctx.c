@@ -146,11 +146,20 @@ int pshmem_ctx_get_team(shmem_ctx_t ctx, shmem_team_t *team)
     return 0;
 }
 
+/* Checks the context of a session; false for SHMEM_CTX_INVALID, with which nothing is done. */
+static bool has_session_context(shmem_ctx_t ctx, const char *func)
+{
+    hl_shmem_need_open(func);
+    return ctx != SHMEM_CTX_INVALID && hl_ctx_must(ctx, func) != NULL;
+}
+
 HL_SHMEM_API(shmem_ctx_session_start);
 void pshmem_ctx_session_start(shmem_ctx_t ctx, long options, const shmem_ctx_session_config_t *config,
                               long config_mask)
 {
-    (void)hl_ctx_must(ctx, "shmem_ctx_session_start");
+    if (!has_session_context(ctx, "shmem_ctx_session_start")) {
+        return;
+    }
     if ((options & ~SESSION_OPTIONS) != 0) {
         hl_shmem_die("shmem_ctx_session_start",
                      "options %#lx: they can be SHMEM_CTX_SESSION_BATCH and _SAME_AMO, or 0", options);
@@ -164,5 +173,5 @@ void pshmem_ctx_session_start(shmem_ctx_t ctx, long options, const shmem_ctx_ses
 HL_SHMEM_API(shmem_ctx_session_stop);
 void pshmem_ctx_session_stop(shmem_ctx_t ctx)
 {
-    (void)hl_ctx_must(ctx, "shmem_ctx_session_stop");
+    (void)has_session_context(ctx, "shmem_ctx_session_stop");
 }

@@ -145,7 +145,7 @@ def cases(name, params):
         if p in NUMBERS and not (p == "nelems" and re.search("wait|test", name)):
             yield (f"{p} {NUMBERS[p]}", "WITHIN", call(name, params, p, NUMBERS[p]),
                    " bytes from address 0x" if p == "nelems" else NUMBERS[p])
-        if ctype == "shmem_ctx_t" and not re.fullmatch(r"shmemx?_ctx_(destroy|get_team|fence|quiet|pe_quiet|quiet_nb)", name):
+        if ctype == "shmem_ctx_t" and not re.fullmatch(r"shmemx?_ctx_(destroy|get_team|fence|quiet|pe_quiet|quiet_nb|session_start|session_stop)", name):
             yield "no context", "WITHIN", call(name, params, p, "SHMEM_CTX_INVALID"), "SHMEM_CTX_INVALID"
         if ctype == "shmem_ctx_t":
             yield "wrong context", "WITHIN", call(name, params, p, "(shmem_ctx_t)0x12340"), "0x12340"

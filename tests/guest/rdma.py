@@ -278,7 +278,10 @@ def many(build):
     run = job(build, 2, "tests/mpi/mpi_rma_acc")
     return [Step("200 runs of acc", needs="tests/mpi/mpi_rma_acc", says=["all 200 runs are right"], command=shell(f"""
         for cpu in $(seq $(nproc)); do (while :; do :; done) & busy="$busy $!"; done
-        for i in $(seq 200); do {run} >/tmp/acc.said 2>&1 || {{ code=$?; cat /tmp/acc.said; dmesg | tail -5; break; }}; done
+        for i in $(seq 200); do
+            {run} >/tmp/acc.said 2>&1 || {{ code=$?; cat /tmp/acc.said; dmesg | tail -5; break; }}
+            test $((i % 20)) = 0 && echo $i runs after $(cut -d. -f1 /proc/uptime) s
+        done
         kill $busy
         test ${{code:-0}} = 0 && echo all $i runs are right"""))]
 

@@ -95,6 +95,8 @@ static void invalid(void)
     shmem_ctx_quiet(SHMEM_CTX_INVALID);
     shmem_ctx_fence(SHMEM_CTX_INVALID);
     shmem_ctx_pe_quiet(SHMEM_CTX_INVALID, pes, 1);
+    shmem_ctx_session_start(SHMEM_CTX_INVALID, SHMEM_CTX_SESSION_BATCH, NULL, 0);
+    shmem_ctx_session_stop(SHMEM_CTX_INVALID);
 }
 
 /* Quiet of some PEs only. */
