@@ -102,7 +102,7 @@ BOOTS = {
     "rdma-kills": dict(what="soft RoCE, one device: random kills of the stencil", prepare=ONE, seconds=1780),
     "rdma-sweep": dict(what="soft RoCE, one device: the stencil, configured at random", prepare=ONE, seconds=3580),
     "rdma-gups": dict(what="soft RoCE, one device: random updates of OpenSHMEM", prepare=ONE, seconds=580),
-    "rdma-acc": dict(what="soft RoCE, one device: accumulates again and again beside busy processes", prepare=ONE, seconds=3580),
+    "rdma-acc": dict(what="soft RoCE, one device: accumulates again and again beside busy processes", prepare=ONE, seconds=7180),
 }
 PARTS = 2  # boots for the suites
 DRAWN = 20  # rows of the suites that are there by chance, other ones each day (tests/drawn.py)
