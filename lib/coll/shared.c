@@ -148,7 +148,7 @@ static bool await_shared_word(struct hl_shared *s, int place, const hl_a64 *word
         w.turns_of = s;
         w.place = place;
     }
-    if (!is_writer_left_out(&w)) { /* known at once from the second cell on that is missing */
+    if (s->err == 0 || !is_writer_left_out(&w)) { /* after an error more cells may be missing */
         hl_prog_wait_rung(is_word_wait_over, &w);
     }
     if (HL_LIKELY(is_word_there(&w))) {
