@@ -5,6 +5,7 @@ it and, with --json, writes all of them for perf/report."""
 import collections
 import contextlib
 import json
+import math
 import os
 import statistics
 import time
@@ -197,7 +198,7 @@ class Book:
     def __init__(self, options, script):
         self.options, self.tables, self.lists, self.lines, self.part = options, [], [], [], (0, 1)
         self.script, self.bad, self.shown = script, False, 0
-        self.goals, self.unjudged = [], []  # [(name, is it reached?)]; names of those for which something is not here
+        self.goals, self.unjudged = [], []  # [(name, by how many times it is missed)]; names of those for which something is not here
         options.book = self
 
     def say(self, line):
@@ -207,9 +208,9 @@ class Book:
 
     def judge(self, name, value, goal, better="less"):
         """Words for a value and its goal, which count for --gate; by its name missed.expect may list it."""
-        reached = value <= goal if better == "less" else value >= goal
-        self.goals.append((name, reached))
-        return f"{value:.2f}, goal at {'most' if better == 'less' else 'least'} {goal:.2f}: {'reached' if reached else 'missed'}"
+        gap = missed.times(value, goal, better)
+        self.goals.append((name, gap))
+        return f"{value:.2f}, goal at {'most' if better == 'less' else 'least'} {goal:.2f}: {'reached' if gap <= 1 else 'missed'}"
 
     def aim(self, name, value, goal, better="less", more=""):
         """Says how a value stands to its goal."""
@@ -217,7 +218,7 @@ class Book:
 
     def bound(self, right, words):
         """A bound that only --gate keeps: it counts as a goal, and the words say how it is broken."""
-        self.goals.append((words, right))
+        self.goals.append((words, 1 if right else math.inf))
         if not right:
             self.say(words)
 

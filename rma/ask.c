@@ -25,6 +25,7 @@ struct ask_wait {
     uint64_t token;
     int peer;
     uint64_t id; /* of the window */
+    hl_a8 *mark; /* that the lock is held: a target of this node sets it and sends no grant */
 };
 
 static bool take_ask_place(void *arg)
@@ -47,9 +48,10 @@ static bool take_ask_place(void *arg)
 static bool is_ask_over(void *arg)
 {
     struct ask_wait *w = arg;
-    /* acquire: sees what the last holder of the lock did, passed on by the receive threads; pairs with
-     * hl_ask_granted. */
-    return hl_a64_load_acquire(&w->place->word) != w->token || hl_rx_is_dead(w->peer);
+    /* acquire, both: sees what the last holder of the lock did, passed on by the receive threads; pairs with
+     * grant_lock (serve.c) and hl_ask_granted. */
+    return hl_a8_load_acquire(w->mark) != 0 || hl_a64_load_acquire(&w->place->word) != w->token ||
+           hl_rx_is_dead(w->peer);
 }
 
 static void describe_lock_wait(const void *arg, struct hl_wait_desc *t)
@@ -61,12 +63,13 @@ static void describe_lock_wait(const void *arg, struct hl_wait_desc *t)
 HL_HANG_WORDS(take_ask_place, describe_lock_wait);
 HL_HANG_WORDS(is_ask_over, describe_lock_wait);
 
-int hl_ask_lock(int peer, uint64_t id, bool exclusive)
+int hl_ask_lock(int peer, uint64_t id, bool exclusive, hl_a8 *mark)
 {
     /* relaxed: a counter. */
     struct ask_wait w = {.token = (hl_a64_add_relaxed(&counter, 1) + 1) % ((uint64_t)1 << 50) * PLACES,
                          .peer = peer,
-                         .id = id};
+                         .id = id,
+                         .mark = mark};
     hl_prog_wait(take_ask_place, &w);
 
     struct hl_wire_rec rec = {.op = HL_WIRE_LOCK, .kind = exclusive, .count = w.token, .aux = id};
@@ -74,7 +77,8 @@ int hl_ask_lock(int peer, uint64_t id, bool exclusive)
     if (rc == 0) {
         hl_prog_wait_rung(is_ask_over, &w);
         uint64_t end = hl_a64_load_acquire(&w.place->word); /* acquire: pairs with hl_ask_granted */
-        if (end == w.token) {
+        bool holds = hl_a8_load_acquire(mark) != 0;         /* acquire: pairs with grant_lock */
+        if (end == w.token && !holds) {
             rc = hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died while its window lock was asked for", peer);
         } else if ((end & KEPT) != 0) {
             rc = hl_err_say(HL_ERR_PROC_ABORTED, "rank %d died while it held the window lock of rank %d",

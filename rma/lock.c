@@ -11,8 +11,8 @@
 static int take_lock(struct hl_win *w, int target, bool exclusive)
 {
     const struct hl_target *t = &w->targets[target];
+    hl_a8 *mark = hl_win_holds(hl_win_ctl(w)) + target;
     if (!hl_target_is_far(t)) {
-        hl_a8 *mark = hl_win_holds(hl_win_ctl(w)) + target;
         int tries = hl_prog_crowded() ? 1 : TRIES;
         hl_a8_store_relaxed(mark, 1); /* relaxed: peers read it after this process has ended. */
         for (int i = 0; i < tries; i++) {
@@ -23,7 +23,7 @@ static int take_lock(struct hl_win *w, int target, bool exclusive)
         }
         hl_a8_store_relaxed(mark, 0); /* relaxed: the grant, which sets it again, comes after the request. */
     }
-    return hl_ask_lock(hl_win_world(w, target), w->id, exclusive);
+    return hl_ask_lock(hl_win_world(w, target), w->id, exclusive, mark);
 }
 
 /* Takes the lock of a target; waits for it. Errors of hl_ask_lock. */

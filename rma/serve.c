@@ -21,9 +21,15 @@ enum {
 static void grant_lock(const struct hl_lock_ask *ask)
 {
     hl_a32_store_relaxed(ask->holder, (uint32_t)ask->peer + 1); /* relaxed: a hint */
-    hl_a8_store_relaxed(ask->mark, 1); /* relaxed: the asker leaves it alone until it has the grant. */
+    /* release: passes on what the last holder did; pairs with the acquire in is_ask_over (ask.c). The asker
+     * leaves the mark alone until it has the lock. */
+    hl_a8_store_release(ask->mark, 1);
     if (ask->peer == hl_job.rank) {
         hl_ask_granted(ask->token, 0, 0);
+        return;
+    }
+    if (ask->node_rank >= 0) {
+        hl_prog_wake_peer(ask->node_rank);
         return;
     }
     struct hl_wire_rec rec = {.op = HL_WIRE_GRANT, .count = ask->token};
@@ -107,7 +113,9 @@ static int queue_lock(struct hl_win *w, void *arg)
     if (hl_rx_is_dead(msg->from)) {
         return 0;
     }
+    bool far = hl_target_is_far(&w->targets[rank]);
     struct hl_lock_ask ask = {.peer = msg->from,
+                              .node_rank = far ? -1 : hl_job_node_of(msg->from),
                               .token = msg->rec->count,
                               .exclusive = msg->rec->kind != 0,
                               .holder = &hl_win_ctl(w)->holder,

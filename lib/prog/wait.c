@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #define SPINS 100
+#define SPIN_NS UINT64_C(20000) /* the most: passes over a network take microseconds each */
+#define CLOCK 4                 /* passes between two looks at the clock */
 #define YIELDS 50
 #define LOOKS 32 /* looks in vain before a yield; a power of two */
 #define NAP_MIN_NS UINT64_C(20000)
@@ -220,23 +222,46 @@ static void spin_once(void)
     }
 }
 
-/* One step of idling after `idle` passes without progress; true when it found the condition true. */
-static bool idle_step(unsigned idle, unsigned spins, uint64_t *slept_ns, const struct hl_prog_waits *w)
+/* How a waiting thread idles. */
+struct idling {
+    unsigned passes;   /* in a row without progress */
+    unsigned spins;    /* of these the first ones, without a yield */
+    bool yields;       /* already among them, since SPIN_NS have passed */
+    uint64_t since_ns; /* when the clock was read first in this row */
+    uint64_t slept_ns; /* when the wait first napped, 0: not yet */
+};
+
+/* True while the thread keeps its CPU. */
+static bool may_spin(struct idling *s)
 {
-    if (idle <= spins) {
+    if (s->passes > s->spins) {
+        return false;
+    }
+    if (s->passes % CLOCK == 0) {
+        uint64_t now = hl_now_ns();
+        s->since_ns = s->passes == CLOCK ? now : s->since_ns;
+        s->yields = now - s->since_ns > SPIN_NS;
+    }
+    return !s->yields;
+}
+
+/* One step of idling after a pass without progress; true when it found the condition true. */
+static bool idle_step(struct idling *s, const struct hl_prog_waits *w)
+{
+    if (may_spin(s)) {
         spin_once();
         return false;
     }
     /* Where ranks share a CPU, others take their turns meanwhile: fewer yields, each of which comes with a
      * look at everything, and longer naps. */
     unsigned share = hl_prog_ranks_per_cpu(), yields = share < YIELDS ? YIELDS / share : 1;
-    if (idle <= spins + yields) {
+    if (s->passes <= s->spins + yields) {
         hl_prog_yield();
         return false;
     }
-    look_around(slept_ns);
+    look_around(&s->slept_ns);
     /* relaxed: a hint about speed. */
-    unsigned doublings = hl_a32_load_relaxed(&expected) != 0 ? 0 : idle - spins - yields - 1;
+    unsigned doublings = hl_a32_load_relaxed(&expected) != 0 ? 0 : s->passes - s->spins - yields - 1;
     uint64_t ns = share * NAP_MIN_NS << (doublings < NAP_DOUBLINGS ? doublings : NAP_DOUBLINGS);
     ns = ns < NAP_MAX_NS ? ns : NAP_MAX_NS;
     if (ns > HL_NAP_NS) {
@@ -248,17 +273,17 @@ static bool idle_step(unsigned idle, unsigned spins, uint64_t *slept_ns, const s
 static void wait_until(hl_prog_cond *cond, void *arg, bool rung)
 {
     struct hl_prog_waits w = {cond, arg, rung};
-    unsigned spins = hl_prog_crowded() ? 0 : SPINS;
-    unsigned idle = 0;
-    uint64_t slept_ns = 0;
+    struct idling s = {.spins = hl_prog_crowded() ? 0 : SPINS};
     hl_prog_count_wait(1);
     for (bool done = cond(arg); !done; done = done || cond(arg)) {
         if (hl_prog_poll() > 0) {
-            idle = 0;
+            s.passes = 0;
+            s.yields = false;
             hl_prog_give_way(); /* what moved may be for other threads */
             hl_prog_come_back();
         } else {
-            done = cond(arg) || idle_step(++idle, spins, &slept_ns, &w);
+            s.passes++;
+            done = cond(arg) || idle_step(&s, &w);
         }
     }
     hl_prog_count_wait((uint32_t)-1);

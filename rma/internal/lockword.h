@@ -48,6 +48,7 @@ bool hl_lockword_is_held(hl_a64 *word, bool exclusive);
 /* One queued request for the lock. */
 struct hl_lock_ask {
     int peer;       /* world rank */
+    int node_rank;  /* where the asker sees `mark`, its rank on this node; else -1: it is sent the grant */
     uint64_t token; /* the asker's number of the request */
     bool exclusive;
     hl_a32 *holder; /* the target's word that names the holder; set by the grant */

@@ -2,6 +2,9 @@
  */
 #include "rma.h"
 
+#include <hotlane.h>
+#include <unistd.h>
+
 #define ROUNDS 100
 #define TURNS 25
 
@@ -92,6 +95,30 @@ static void take_turns(int writers)
     meet_outside(win);
 }
 
+/* Rank 0 leaves its own lock, for which rank 1 waits. Two ranks of one node hand it over in memory: rank 1's
+ * receive thread has no part in it. */
+static void hand_over(void)
+{
+    long long before = 0, after = 0;
+    const char *near = getenv("HOTLANE_NEAR");
+    if (me == 0) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    hotlane_counter("rx_near", &before);
+    if (me == 0) {
+        usleep(30000);
+        MPI_Win_unlock(0, win);
+    } else if (me == 1) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+        hotlane_counter("rx_near", &after);
+        MPI_Win_unlock(0, win);
+        CHECK(ranks > 2 || near != NULL || after == before, "%lld records for a lock that was handed over",
+              after - before);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
@@ -105,6 +132,7 @@ int main(int argc, char **argv)
     take_turns(ranks);
     take_turns(1);
     take_turns(ranks - 1);
+    hand_over();
     MPI_Win_free(&win);
     return finish_checks("rma_locks");
 }

@@ -260,7 +260,7 @@ def run_fabric(fabric, options):
         keep(options.build, fabric.name, result)
     bad = result['failed']
     known, new, stale = missed.judge(missed.read(HERE / 'fabrics.expect', fabric.name),
-                                     [(called_as(name, bad.get(name)), name not in bad) for name, *_ in chosen if name not in result['skipped']],
+                                     [(called_as(name, bad.get(name)), 2 if name in bad else 1) for name, *_ in chosen if name not in result['skipped']],
                                      [row[0] for row in rows(options.build, 'long')], 'failed', 'passes')
     print(f'{fabric.provider} of libfabric {fabric.version} ({result["source"]}): {result["passed"]} passed, '
           f'{len(bad)} failed: {known} known, {new} new; {len(result["skipped"])} skipped, {time.monotonic() - begin:.0f} s', flush=True)

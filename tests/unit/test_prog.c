@@ -502,6 +502,42 @@ START_TEST(who_looks_in_vain_yields_where_cores_are_few)
 }
 END_TEST
 
+/* A condition that costs time, as a look at a network does. */
+struct costly {
+    uint64_t ns; /* of one look */
+    int looks, until, yields;
+};
+
+static bool look_at_cost(void *arg)
+{
+    struct costly *c = arg;
+    for (uint64_t end = hl_now_ns() + c->ns; hl_now_ns() < end;) {
+    }
+    c->yields = yields;
+    return ++c->looks == c->until;
+}
+
+START_TEST(who_spins_does_not_keep_the_core_for_long)
+{
+    hl_prog_crowd(1, 1 << 20);
+    /* 5 us a look, two looks a pass: yields begin within ten passes, where cheap ones are 100 */
+    struct costly dear = {.ns = 5000, .until = 60};
+    yields = 0;
+    hl_prog_wait_rung(look_at_cost, &dear);
+    ck_assert_int_ge(dear.yields, 10);
+    /* 30 cheap passes: in one of many tries nothing else takes the core meanwhile */
+    for (int i = 0; i < 100; i++) {
+        struct costly cheap = {.until = 60};
+        yields = 0;
+        hl_prog_wait_rung(look_at_cost, &cheap);
+        if (cheap.yields == 0) {
+            return;
+        }
+    }
+    ck_abort_msg("cheap passes do not spin");
+}
+END_TEST
+
 START_TEST(crowds_do_not_spin)
 {
     hl_prog_crowd(1, 1 << 20);
@@ -545,6 +581,7 @@ static Suite *make_suite(void)
     tcase_add_test(c, a_mode_says_which_sections_exclude);
     tcase_add_test(c, who_waits_gives_his_sections_away);
     tcase_add_test(c, who_looks_in_vain_yields_where_cores_are_few);
+    tcase_add_test(c, who_spins_does_not_keep_the_core_for_long);
     tcase_add_test(c, crowds_do_not_spin);
     tcase_add_loop_test(c, descriptors_wake_a_sleeper, 1, KEPT_THREADS + 1);
     tcase_add_test(c, every_wait_of_a_keeper_ends);
