@@ -26,6 +26,8 @@
 #include "util.h"
 #include "xfer.h"
 
+#include "copy.h"
+
 #define NOTHING UINT64_MAX            /* the offset of no block */
 #define GIVE_BACK ((size_t)128 << 10) /* larger freed blocks give their pages back to the system */
 #define WAIT_US 2000000               /* time for the PE that prints to end the job */
@@ -346,7 +348,7 @@ static uint64_t resize_block(int part, uint64_t old, size_t len, size_t size, co
     hl_mutex_unlock(&lock);
     uint64_t off = rc == 0 ? old : take_heap_piece(part, WORD, size, func);
     if (off != NOTHING && off != old) {
-        memcpy(find_heap_address(off), find_heap_address(old), hl_min_size(len, size));
+        hl_copy(find_heap_address(off), find_heap_address(old), hl_min_size(len, size));
         give_memory(part, old);
     }
     return off;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "copy.h"
 #include "shm.h"
 #include "sym.h"
 #include "xfer.h"
@@ -60,11 +61,11 @@ static void cast_small(const struct hl_call *c, const struct hl_cast *b)
 {
     _Alignas(16) char data[HL_BOX_DATA];
     if (c->team->rank == b->root) {
-        memcpy(data, b->source, b->bytes);
+        hl_copy(data, b->source, b->bytes);
     }
     hl_tree_cast(c, data, b->bytes, b->root);
     if (c->team->rank != b->root || b->root_too) {
-        memcpy(b->dest, data, b->bytes);
+        hl_copy(b->dest, data, b->bytes);
     }
 }
 
@@ -114,7 +115,7 @@ static void append_theirs(struct hl_meet *m, const void *theirs, size_t len)
         hl_shmem_die(c->func, "messages of more than %zu bytes: the library's memory was written over",
                      m->room);
     }
-    memcpy((char *)m->data + m->len, theirs, len);
+    hl_copy((char *)m->data + m->len, theirs, len);
     m->len += len;
 }
 
@@ -123,9 +124,9 @@ static void collect_small(const struct hl_call *c, void *dest, const void *sourc
 {
     _Alignas(16) char data[HL_BOX_DATA];
     struct hl_meet m = {data, sizeof data, bytes, append_theirs, (void *)(uintptr_t)c};
-    memcpy(data, source, bytes);
+    hl_copy(data, source, bytes);
     hl_tree_meet(c, &m);
-    memcpy(dest, data, bytes * (size_t)c->team->size);
+    hl_copy(dest, data, bytes * (size_t)c->team->size);
 }
 
 /* All members meet; returns the offset of my part in dest. Members of an active set tell their sizes in a
@@ -235,9 +236,9 @@ static void fold_small(const struct hl_call *c, const struct hl_shmem_fold *f)
 {
     _Alignas(16) char data[HL_BOX_DATA];
     struct hl_meet m = {data, sizeof data, f->n * f->size, combine_theirs, (void *)(uintptr_t)f};
-    memcpy(data, f->source, m.len);
+    hl_copy(data, f->source, m.len);
     hl_tree_meet(c, &m);
-    memcpy(f->dest, data, f->n * f->size);
+    hl_copy(f->dest, data, f->n * f->size);
 }
 
 /* Buffer for a block of elements: operand i is fetched to bytes + i * room, and the results are put from

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "coll.h"
+#include "copy.h"
 #include "job.h"
 #include "near.h"
 #include "prog.h"
@@ -124,7 +125,7 @@ static size_t write_note(struct hl_box *out, const struct hl_call *c, const stru
     out->call = c->what;
     out->len = n->len;
     if (n->len != 0) {
-        memcpy(out->data, n->data, n->len);
+        hl_copy(out->data, n->data, n->len);
     }
     return sizeof out->call + sizeof out->len + n->len;
 }
@@ -260,7 +261,7 @@ static void meet_in_boxes(const struct hl_call *c, struct hl_meet *m)
         const struct hl_box *box = await_box(c, p.parent, DOWN);
         if (m != NULL) {
             m->len = len_of(c, box, p.parent, m->room);
-            memcpy(m->data, box->data, m->len);
+            hl_copy(m->data, box->data, m->len);
         }
     }
     struct note down = {m != NULL ? m->data : NULL, m != NULL ? m->len : 0};
@@ -307,7 +308,7 @@ void hl_tree_cast(const struct hl_call *c, void *data, size_t len, int root)
     hl_tree_place(t->size, (t->rank - root + t->size) % t->size, &p);
     if (p.parent >= 0) {
         const struct hl_box *box = await_box(c, (p.parent + root) % t->size, at);
-        memcpy(data, box->data, len);
+        hl_copy(data, box->data, len);
     }
     for (int i = 0; i < p.children; i++) {
         post_note(c, (p.child[i] + root) % t->size, at, &(struct note){data, len});

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "copy.h"
 #include "err.h"
 #include "match.h"
 #include "prog.h"
@@ -314,7 +315,7 @@ void hl_shared_pack(struct hl_shared *s, struct hl_data from, void *to, int64_t 
     char *start;
 
     if (hl_type_block(from.type, from.count, from.buf, &start)) {
-        memcpy(to, start, (size_t)bytes);
+        hl_copy(to, start, (size_t)bytes);
     } else {
         hl_shared_fail(s, hl_type_pack(from.type, from.count, from.buf, 0, to, bytes));
     }

@@ -4,6 +4,7 @@
  * acknowledged by one message at most. */
 #include "lane_internal.h"
 
+#include "copy.h"
 #include "err.h"
 #include "log.h"
 
@@ -43,7 +44,7 @@ static bool take_reply(struct hl_lane *lane, struct hl_chain *chain, const struc
         return false;
     }
     if (err == 0) {
-        memcpy(ask->reply, ans + 1, ans->len);
+        hl_copy(ask->reply, ans + 1, ans->len);
     }
     ask->err = err;
     ask->answered = true;

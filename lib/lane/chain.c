@@ -7,6 +7,7 @@
 #include "lane_internal.h"
 
 #include "buffer.h"
+#include "copy.h"
 #include "err.h"
 #include "short.h"
 
@@ -206,7 +207,7 @@ static void write_record(struct hl_chain *chain, const struct shape *s)
         memset(chain->head.end - 8, 0, 8); /* the padding, if there is any */
     }
     for (int i = 0; i < 2 && s->parts[i] != NULL && s->payload > 0; i++) {
-        memcpy(to, s->parts[i], s->part_len);
+        hl_copy(to, s->parts[i], s->part_len);
         to += s->part_len;
     }
 }

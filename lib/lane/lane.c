@@ -2,6 +2,7 @@
 #include "lane_internal.h"
 
 #include "conf.h"
+#include "copy.h"
 #include "cs.h"
 #include "err.h"
 #include "job.h"
@@ -32,7 +33,7 @@ void hl_lane_short_fill(struct hl_lane *lane, uint8_t *at, const void *buf, size
     if (len % 8 != 0) {
         memset(at + HL_WIRE_PAD(len) - 8, 0, 8); /* the padding */
     }
-    memcpy(at, buf, len);
+    hl_copy(at, buf, len);
     (void)hl_lane_short_leave(lane, true);
 }
 

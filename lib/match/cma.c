@@ -2,6 +2,7 @@
 #include "match_internal.h"
 #include "split_copy.h"
 
+#include "copy.h"
 #include "err.h"
 #include "util.h"
 
@@ -37,7 +38,7 @@ bool hl_cma_move(const struct hl_matcher *m, const struct hl_peer *p, enum hl_ne
     const struct hl_match_part *h = hl_match_part_of(m, p->node);
     if (hl_cma_is_here(h)) {
         void *there = (void *)(uintptr_t)theirs;
-        memcpy(way == HL_NEAR_READ ? mine : there, way == HL_NEAR_READ ? there : mine, n);
+        hl_copy(way == HL_NEAR_READ ? mine : there, way == HL_NEAR_READ ? there : mine, n);
         return true;
     }
     if (m->is_dead(p->world)) {

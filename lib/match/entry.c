@@ -6,6 +6,7 @@
  * as their payload asks for, and blocks go back to the system when the flood is over. */
 #include "match_internal.h"
 
+#include "copy.h"
 #include "job.h"
 #include "log.h"
 
@@ -47,7 +48,7 @@ static struct hl_entry *fill_entry(struct hl_entry *e, const struct hl_arrival *
                            .from = a->from,
                            .kind = a->kind == HL_MSG_CELL ? HL_MSG_EAGER : a->kind};
     if (bytes > 0) {
-        memcpy(e->payload, a->payload, bytes);
+        hl_copy(e->payload, a->payload, bytes);
     }
     return e;
 }

@@ -11,6 +11,7 @@
 #include "flow.h"
 #include "slots.h"
 
+#include "copy.h"
 #include "far.h"
 #include "log.h"
 
@@ -370,7 +371,7 @@ static bool copy_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl
         if (!hl_type_block(r->type, r->count, r->buf, &start)) {
             return false;
         }
-        memcpy(start, data, n);
+        hl_copy(start, data, n);
     }
     if (s->head.kind == HL_MSG_CELL) {
         hl_cell_give(hl_match_part_of(m, s->head.from), s->area.cell);

@@ -2,6 +2,7 @@
 #include "hold.h"
 
 #include "conf.h"
+#include "copy.h"
 #include "err.h"
 #include "log.h"
 
@@ -92,7 +93,7 @@ int hl_recv_put(struct hl_req *r, uint64_t offset, const void *data, uint64_t n)
     const struct hl_recv_body *b = hl_recv_body(r);
     char *start;
     if (HL_LIKELY(hl_type_block(b->type, b->count, b->buf, &start))) {
-        memcpy(start + offset, data, n);
+        hl_copy(start + offset, data, n);
         return 0;
     }
     return hl_type_unpack(b->type, b->count, b->buf, (int64_t)offset, data, (int64_t)n);

@@ -5,6 +5,7 @@
 #include "deaths.h"
 #include "slots.h"
 
+#include "copy.h"
 #include "err.h"
 #include "far.h"
 
@@ -37,7 +38,7 @@ static int pack_view(const struct hl_send *s, const struct view *v, void *out)
         return 0;
     }
     if (HL_LIKELY(v->block != NULL)) {
-        memcpy(out, v->block, v->len);
+        hl_copy(out, v->block, v->len);
         return 0;
     }
     return hl_type_pack(s->type, s->count, s->buf, 0, out, (int64_t)v->len);

@@ -1,6 +1,8 @@
 /* Copies of mapped memory: by one access where length and alignment allow it. */
 #include "near.h"
 
+#include "copy.h"
+
 /* A side that is not aligned is copied byte-wise: it is the caller's buffer, or the window was addressed in a
  * way that promises no atomicity. */
 #define WIDTHS(X) X(1, 8) X(2, 16) X(4, 32) X(8, 64)
@@ -34,6 +36,6 @@ void hl_near_copy_any(void *dst, const void *src, size_t len)
         return;
         WIDTHS(COPY_CASE)
     default:
-        memcpy(dst, src, len);
+        hl_copy(dst, src, len);
     }
 }

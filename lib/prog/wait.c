@@ -11,8 +11,7 @@
 #include <unistd.h>
 
 #define SPINS 100
-#define SPIN_NS UINT64_C(20000) /* the most: passes over a network take microseconds each */
-#define CLOCK 4                 /* passes between two looks at the clock */
+#define SPIN_NS UINT64_C(5000) /* the most: passes over a network take microseconds each */
 #define YIELDS 50
 #define LOOKS 32 /* looks in vain before a yield; a power of two */
 #define NAP_MIN_NS UINT64_C(20000)
@@ -227,7 +226,7 @@ struct idling {
     unsigned passes;   /* in a row without progress */
     unsigned spins;    /* of these the first ones, without a yield */
     bool yields;       /* already among them, since SPIN_NS have passed */
-    uint64_t since_ns; /* when the clock was read first in this row */
+    uint64_t since_ns; /* when the clock was read first in this row: after two passes */
     uint64_t slept_ns; /* when the wait first napped, 0: not yet */
 };
 
@@ -237,9 +236,10 @@ static bool may_spin(struct idling *s)
     if (s->passes > s->spins) {
         return false;
     }
-    if (s->passes % CLOCK == 0) {
+    /* The clock is read after 2, 4, 8 ... passes: a pass on the node takes little longer than that. */
+    if (s->passes > 1 && (s->passes & (s->passes - 1)) == 0) {
         uint64_t now = hl_now_ns();
-        s->since_ns = s->passes == CLOCK ? now : s->since_ns;
+        s->since_ns = s->passes == 2 ? now : s->since_ns;
         s->yields = now - s->since_ns > SPIN_NS;
     }
     return !s->yields;

@@ -2,6 +2,7 @@
  * so lists are enough. */
 #include "window.h"
 
+#include "copy.h"
 #include "fab.h"
 #include "job.h"
 #include "log.h"
@@ -61,7 +62,7 @@ void hl_rx_window_park(struct hl_rx_window *w, uint64_t stream, uint64_t seq, co
     }
     m->seq = seq;
     m->len = len;
-    memcpy(m->bytes, bytes, len);
+    hl_copy(m->bytes, bytes, len);
     insert_parked(gap, m);
 }
 

@@ -4,6 +4,8 @@
 #include "loop.h"
 #include "util.h"
 
+#include "copy.h"
+
 #define BOUNCE 1024 /* bytes that go through a buffer at a time */
 
 HL_INLINE void copy_word(char *to, const char *from)
@@ -120,7 +122,7 @@ static void copy_blocks(const struct hl_run *to, const struct hl_run *from, int6
 static void copy_block(char *to, const char *from, int64_t len)
 {
     if (len % 8 != 0 || len > 64) {
-        memcpy(to, from, (size_t)len);
+        hl_copy(to, from, (size_t)len);
         return;
     }
     for (int64_t i = 0; i < len; i += 8) {
@@ -312,7 +314,7 @@ void hl_type_cursor_copy(struct hl_type_cursor *to, struct hl_type_cursor *from)
         } else if (both >= 64) {
             hl_type_cursor_next(to, both, &to_at);
             hl_type_cursor_next(from, both, &from_at);
-            memcpy(to_at, from_at, (size_t)both);
+            hl_copy(to_at, from_at, (size_t)both);
         } else if (t < f ? copy_parts(from, to, true) : copy_parts(to, from, false)) {
             continue;
         } else { /* their blocks do not match */
@@ -332,7 +334,7 @@ static int pack_or_unpack(const struct hl_type *t, int64_t count, char *buf, int
         return 0;
     }
     if (hl_type_block(t, count, buf, &start)) {
-        memcpy(pack ? packed : start + offset, pack ? start + offset : packed, (size_t)n);
+        hl_copy(pack ? packed : start + offset, pack ? start + offset : packed, (size_t)n);
         return 0;
     }
     int err = hl_type_cursor_init(&c, HL_WALK_BYTES, t, count, buf, offset);
