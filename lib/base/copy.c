@@ -1,4 +1,4 @@
-/* Ordinary copies, and copies into memory that another core reads next; those go past the caches where that is
+/* Ordinary copies, and copies into memory that another core reads next, past the caches where that is
  * faster. */
 #include "copy.h"
 

@@ -26,9 +26,9 @@
 /* hl_copy of HL_COPY_STRING bytes or more. */
 void hl_copy_long(void *to, const void *from, size_t n);
 
-/* memcpy for data of users, without its slow case: the string instruction by which glibc before 2.39 copies 2 to
- * 512 KiB is 20 to 30 times slower on AMD's Zen 3 where the destination lies 1 to 31 bytes further in its page
- * than the source in its own. So lies memory of malloc behind that of a window. */
+/* memcpy for data of users, without its slow case: the string instruction by which glibc before 2.39 copies 2
+ * to 512 KiB is 20 to 30 times slower on AMD's Zen 3 where the destination lies 1 to 31 bytes further in its
+ * page than the source in its own. So lies memory of malloc behind that of a window. */
 HL_INLINE void hl_copy(void *to, const void *from, size_t n)
 {
     if (n < HL_COPY_STRING) {

@@ -374,7 +374,7 @@ static bool copy_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl
         hl_copy(start, data, n);
     }
     if (s->head.kind == HL_MSG_CELL) {
-        hl_cell_give(hl_match_part_of(m, s->head.from), s->area.cell);
+        hl_cell_give(hl_match_part_of(m, s->head.from), s->area.cell, n);
         count_cell(ib, n);
     }
     return true;
@@ -474,7 +474,7 @@ HL_INLINE bool take_whole(struct hl_matcher *m, struct hl_inbox *ib, const struc
     slot_arrival(m, s, &a);
     *(struct hl_message **)message = hl_message_new(&a, NULL);
     if (s->head.kind == HL_MSG_CELL) {
-        hl_cell_give(hl_match_part_of(m, s->head.from), s->area.cell);
+        hl_cell_give(hl_match_part_of(m, s->head.from), s->area.cell, a.len);
         count_cell(ib, a.len);
     } else if (s->head.kind == HL_MSG_RTS) {
         raise_count(&ib->others, 1);
@@ -508,7 +508,7 @@ static void take_control(struct hl_matcher *m, struct hl_inbox *ib, const struct
     }
     hl_rndv_control(m, &s, data);
     if (data != NULL) {
-        hl_cell_give(sender, s.area.piece.cell);
+        hl_cell_give(sender, s.area.piece.cell, 1);
     }
 }
 
@@ -527,8 +527,8 @@ static void take_slot(struct hl_matcher *m, struct hl_inbox *ib, const struct hl
     }
     sort_msg(m, ib, &a, w);
     if (h->kind == HL_MSG_CELL) {
-        count_cell(ib, h->len);
-        hl_cell_give(hl_match_part_of(m, h->from), s->area.cell);
+        count_cell(ib, a.len);
+        hl_cell_give(hl_match_part_of(m, h->from), s->area.cell, a.len);
     }
 }
 

@@ -345,7 +345,7 @@ static void take_pull(struct hl_matcher *m, const struct hl_msg_pull *pull)
 static bool piece_near(struct hl_matcher *m, struct hl_peer *p, struct hl_send_body *b, uint64_t n)
 {
     struct hl_match_part *mine = hl_match_part_of(m, m->node_rank);
-    int cell = hl_cell_take(mine);
+    int cell = hl_cell_take(mine, n);
     if (cell < 0) {
         return false;
     }
@@ -353,9 +353,9 @@ static bool piece_near(struct hl_matcher *m, struct hl_peer *p, struct hl_send_b
     hl_control_start(m, &slot, HL_MSG_DATA);
     slot.area.piece = (struct hl_msg_data){b->back, b->offset, (uint32_t)cell, (uint32_t)n, 0};
     int err = hl_type_pack(b->type, b->count, b->buf, (int64_t)b->offset, mine->cells[cell], (int64_t)n);
-    hl_handover_give(mine->cells[cell]); /* the receiver gives it back */
+    hl_cell_hand_over(mine, (uint32_t)cell, n);
     if (err != 0 || !hl_control_push(m, p, &slot)) {
-        hl_cell_give(mine, (uint32_t)cell);
+        hl_cell_give(mine, (uint32_t)cell, n);
         return false;
     }
     return true;

@@ -32,7 +32,7 @@ static int view_buffer(const struct hl_type *type, int64_t count, const void *bu
     return 0;
 }
 
-static int pack_view(const struct hl_send *s, const struct view *v, void *out)
+HL_INLINE int pack_view(const struct hl_send *s, const struct view *v, void *out)
 {
     if (v->len == 0) {
         return 0;
@@ -57,11 +57,11 @@ static void put_head(const struct hl_matcher *m, struct hl_ring_slot *slot, cons
 
 static bool is_eager(const struct hl_matcher *m, bool is_near, uint64_t len)
 {
-    return HL_LIKELY(is_near) ? len <= HL_CELL_BYTES : hl_far_is_eager(m, len);
+    return HL_LIKELY(is_near) ? len <= HL_EAGER_CELLS * HL_CELL_BYTES : hl_far_is_eager(m, len);
 }
 
-/* Sends a message that fits a slot or a cell: enum hl_try_send, or an error. A thread that has not enrolled
- * (mpsc.h) gets HL_NO_ROOM, and send_later enrols it. */
+/* Sends a message that fits a slot or some cells: enum hl_try_send, or an error. A thread that has not
+ * enrolled (mpsc.h) gets HL_NO_ROOM, and send_later enrols it. */
 HL_INLINE int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl_send *s,
                         const struct view *v)
 {
@@ -77,14 +77,14 @@ HL_INLINE int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl
         err = pack_view(s, v, area.data);
     } else {
         mine = hl_match_part_of(m, m->node_rank);
-        cell = hl_cell_take(mine);
+        cell = hl_cell_take(mine, v->len);
         if (cell < 0) {
             return HL_NO_CELL;
         }
         kind = HL_MSG_CELL;
         area.cell = (uint32_t)cell;
         err = pack_view(s, v, mine->cells[cell]);
-        hl_handover_give(mine->cells[cell]); /* the receiver gives it back */
+        hl_cell_hand_over(mine, area.cell, v->len); /* the receiver gives them back */
     }
     uint64_t claimed;
     struct hl_ring_slot *slot = NULL;
@@ -99,7 +99,7 @@ HL_INLINE int push_near(struct hl_matcher *m, struct hl_peer *p, const struct hl
         return HL_SENT;
     }
     if (cell >= 0) {
-        hl_cell_give(mine, (uint32_t)cell);
+        hl_cell_give(mine, (uint32_t)cell, v->len);
     }
     return err; /* 0 is HL_NO_ROOM */
 }
@@ -209,7 +209,7 @@ static int push_request(struct hl_matcher *m, struct hl_peer *p, struct hl_req *
     bool throttled = (hl_a32_load_relaxed(p->state) & HL_PEER_XOFF) != 0;
     if (!throttled && sent == 0 && s.mode == HL_SEND_STANDARD && is_eager(m, p->node >= 0, v.len)) {
         sent = p->node >= 0 ? push_near(m, p, &s, &v) : push_far(m, p, &s, &v, false);
-        sent = sent == HL_NO_CELL ? push_copy(m, p, &s, &v) : sent;
+        sent = sent == HL_NO_CELL && v.len <= HL_CELL_BYTES ? push_copy(m, p, &s, &v) : sent;
         if (sent == HL_NO_ROOM) {
             return sent; /* try again later: as a request to send it would complete only when matched */
         }

@@ -160,22 +160,22 @@ void hl_prog_describe_awaited(const struct hl_prog_waits *w)
     }
 }
 
-/* Called before a nap. *slept_ns: when the wait first napped; 0: this is its first nap. */
-static void look_around(uint64_t *slept_ns)
+/* Called before a nap. `since_ns`: when the wait first napped; 0: this is its first nap. Returns that. */
+static uint64_t look_around(uint64_t since_ns)
 {
     uint64_t now = hl_now_ns();
     if (HL_UNLIKELY(hl_a32_load_relaxed(&hl_prog_asks) != 0)) { /* relaxed: hl_prog_answer reads it again */
         hl_prog_answer();
     }
-    if (*slept_ns == 0) {
-        *slept_ns = now;
-        return;
+    if (since_ns == 0) {
+        return now;
     }
-    if (now - *slept_ns > LONG_NS) {
+    if (now - since_ns > LONG_NS) {
         hl_a64_store_relaxed(&long_ns, now);   /* relaxed: a hint */
         hl_prog_tells = !hl_prog_is_polling(); /* telling takes stack: not in a wait within a pass */
     }
-    hl_stops_look(*slept_ns);
+    hl_stops_look(since_ns);
+    return since_ns;
 }
 
 void hl_prog_yield(void)
@@ -221,47 +221,39 @@ static void spin_once(void)
     }
 }
 
-/* How a waiting thread idles. */
-struct idling {
-    unsigned passes;   /* in a row without progress */
-    unsigned spins;    /* of these the first ones, without a yield */
-    bool yields;       /* already among them, since SPIN_NS have passed */
-    uint64_t since_ns; /* when the clock was read first in this row: after two passes */
-    uint64_t slept_ns; /* when the wait first napped, 0: not yet */
-};
-
 /* True while the thread keeps its CPU. */
-static bool may_spin(struct idling *s)
+static bool may_spin(struct hl_prog_waits *w)
 {
-    if (s->passes > s->spins) {
+    if (w->passes > w->spins) {
         return false;
     }
     /* The clock is read after 2, 4, 8 ... passes: a pass on the node takes little longer than that. */
-    if (s->passes > 1 && (s->passes & (s->passes - 1)) == 0) {
+    if (w->passes > 1 && (w->passes & (w->passes - 1)) == 0) {
         uint64_t now = hl_now_ns();
-        s->since_ns = s->passes == 2 ? now : s->since_ns;
-        s->yields = now - s->since_ns > SPIN_NS;
+        w->ns = w->passes == 2 && !w->naps ? now : w->ns;
+        w->yields = now - w->ns > SPIN_NS;
     }
-    return !s->yields;
+    return !w->yields;
 }
 
 /* One step of idling after a pass without progress; true when it found the condition true. */
-static bool idle_step(struct idling *s, const struct hl_prog_waits *w)
+static bool idle_step(struct hl_prog_waits *w)
 {
-    if (may_spin(s)) {
+    if (may_spin(w)) {
         spin_once();
         return false;
     }
     /* Where ranks share a CPU, others take their turns meanwhile: fewer yields, each of which comes with a
      * look at everything, and longer naps. */
     unsigned share = hl_prog_ranks_per_cpu(), yields = share < YIELDS ? YIELDS / share : 1;
-    if (s->passes <= s->spins + yields) {
+    if (w->passes <= w->spins + yields) {
         hl_prog_yield();
         return false;
     }
-    look_around(&s->slept_ns);
+    w->ns = look_around(w->naps ? w->ns : 0);
+    w->naps = true;
     /* relaxed: a hint about speed. */
-    unsigned doublings = hl_a32_load_relaxed(&expected) != 0 ? 0 : s->passes - s->spins - yields - 1;
+    unsigned doublings = hl_a32_load_relaxed(&expected) != 0 ? 0 : w->passes - w->spins - yields - 1;
     uint64_t ns = share * NAP_MIN_NS << (doublings < NAP_DOUBLINGS ? doublings : NAP_DOUBLINGS);
     ns = ns < NAP_MAX_NS ? ns : NAP_MAX_NS;
     if (ns > HL_NAP_NS) {
@@ -272,18 +264,17 @@ static bool idle_step(struct idling *s, const struct hl_prog_waits *w)
 
 static void wait_until(hl_prog_cond *cond, void *arg, bool rung)
 {
-    struct hl_prog_waits w = {cond, arg, rung};
-    struct idling s = {.spins = hl_prog_crowded() ? 0 : SPINS};
+    struct hl_prog_waits w = {cond, arg, rung, .spins = hl_prog_crowded() ? 0 : SPINS};
     hl_prog_count_wait(1);
     for (bool done = cond(arg); !done; done = done || cond(arg)) {
         if (hl_prog_poll() > 0) {
-            s.passes = 0;
-            s.yields = false;
+            w.passes = 0;
+            w.yields = false;
             hl_prog_give_way(); /* what moved may be for other threads */
             hl_prog_come_back();
         } else {
-            s.passes++;
-            done = cond(arg) || idle_step(&s, &w);
+            w.passes++;
+            done = cond(arg) || idle_step(&w);
         }
     }
     hl_prog_count_wait((uint32_t)-1);

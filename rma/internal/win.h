@@ -448,9 +448,9 @@ int hl_win_flush(struct hl_win *w, int target);
  * for have ended already. */
 void hl_win_end_flushes(struct hl_win *w);
 
-/* Asks the receive thread of `peer` (world rank) for the lock of its part of window `id` and waits until `mark`,
- * my mark that I hold it, is set, or the grant comes. HL_ERR_NO_MEM, HL_ERR_PROC_ABORTED when `peer` or the
- * lock's holder has died, errors of hl_rx_send. */
+/* Asks the receive thread of `peer` (world rank) for the lock of its part of window `id` and waits until
+ * `mark`, my mark that I hold it, is set, or the grant comes. HL_ERR_NO_MEM, HL_ERR_PROC_ABORTED when `peer`
+ * or the lock's holder has died, errors of hl_rx_send. */
 int hl_ask_lock(int peer, uint64_t id, bool exclusive, hl_a8 *mark);
 
 /* Sends a LOCK or UNLOCK record to `peer` (world rank, also my own), which keeps the queue. Errors of

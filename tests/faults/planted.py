@@ -20,8 +20,8 @@ OF_OPERATIONS = {
         "c->extent = HL_FAULT(resized_extent) ? t->true_ub - t->true_lb : hl_type_extent(t);")),
     "copy_tail": ("copies of more than 64 bytes leave out the last one", (
         "lib/op/near_copy.c",
-        "    default:\n        memcpy(dst, src, len);",
-        "    default:\n        memcpy(dst, src, len - (HL_FAULT(copy_tail) && len > 64));")),
+        "    default:\n        hl_copy(dst, src, len);",
+        "    default:\n        hl_copy(dst, src, len - (HL_FAULT(copy_tail) && len > 64));")),
     "unit_mine": ("displacements are taken in units of the origin's window", (
         "rma/win_reach.c",
         "(struct hl_extent){cards[i].size, cards[i].unit};",

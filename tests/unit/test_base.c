@@ -141,6 +141,30 @@ START_TEST(an_array_grows_before_it_is_full)
 }
 END_TEST
 
+/* The guards on both sides stay, wherever both lie in their pages. */
+START_TEST(an_ordinary_copy_is_a_copy)
+{
+    enum { PAGE = 4096, MOST = 16 * PAGE, GUARD = 64 };
+    static _Alignas(PAGE) unsigned char from[MOST + PAGE], to[GUARD + MOST + PAGE + GUARD];
+    static const size_t sizes[] = {0, 1, 2032, 2047, 2048, 2049, 4063, 4064, 4065, PAGE, 3 * PAGE + 7, MOST};
+
+    for (size_t i = 0; i < sizeof from; i++) {
+        from[i] = (unsigned char)(1 + i % 251);
+    }
+    for (size_t further = 0; further < 2 * GUARD; further += further < 3 ? 1 : 30) {
+        for (size_t k = 0; k < HL_COUNT_OF(sizes); k++) {
+            size_t n = sizes[k];
+            unsigned char *at = to + GUARD + further;
+            memset(to, 0, sizeof to);
+            hl_copy(at, from + GUARD, n);
+            ck_assert_mem_eq(at, from + GUARD, n);
+            ck_assert_int_eq(at[-1], 0);
+            ck_assert_int_eq(at[n], 0);
+        }
+    }
+}
+END_TEST
+
 /* The guards on both sides stay, whatever the place in the line. */
 START_TEST(a_copy_past_the_caches_is_a_copy)
 {
@@ -290,6 +314,7 @@ static Suite *base_suite(void)
     tcase_add_test(c, the_place_freed_longest_ago_is_reused_first);
     tcase_add_test(c, a_name_is_cut_where_it_is_set_and_where_it_is_read);
     tcase_add_test(c, an_array_grows_before_it_is_full);
+    tcase_add_test(c, an_ordinary_copy_is_a_copy);
     tcase_add_test(c, a_copy_past_the_caches_is_a_copy);
     tcase_add_test(c, copies_go_past_the_caches_after_two_slow_ones_and_come_back);
     tcase_add_test(c, a_trial_begins_with_copies_that_are_not_timed);

@@ -377,6 +377,7 @@ START_TEST(any_source_takes_each_message_once)
 }
 END_TEST
 
+#include "match_cells.h"
 #include "match_death.h"
 #include "match_entries.h"
 #include "match_flow.h"
@@ -565,6 +566,7 @@ static Suite *make_suite(void)
     tcase_add_loop_test(c, matching_follows_the_model, 0, 6);
     tcase_add_loop_test(c, messages_arrive_whole_and_in_order, 0, 12);
     tcase_add_loop_test(c, any_source_takes_each_message_once, 0, 6);
+    tcase_add_test(c, cells_of_a_message_lie_one_behind_the_other);
     tcase_add_test(c, isend_never_waits_for_room);
     tcase_add_loop_test(c, a_flood_of_unexpected_messages_is_kept, 0, 2);
     tcase_add_loop_test(c, tags_do_not_stand_in_each_others_way, 0, 2);

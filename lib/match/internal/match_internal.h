@@ -47,6 +47,7 @@ _Static_assert(sizeof(struct hl_ring_slot) == 64, "a slot is 64 bytes, one cache
 #define HL_RING_SLOTS 1024u /* at most; HOTLANE_RING sets fewer */
 #define HL_CELL_BYTES 8192u
 #define HL_CELLS 64u
+#define HL_EAGER_CELLS 2u /* most cells of one message, one behind the other; receivers fetch longer ones */
 #define HL_INBOXES_MAX 16u
 #define HL_OPENING_SHIFT 8 /* place of the opening's number in hl_match_part.inboxes */
 

@@ -6,7 +6,7 @@
 
 enum hl_msg_kind {
     HL_MSG_EAGER = 1, /* matched: the payload is behind the header */
-    HL_MSG_CELL,      /* matched: the payload is in a cell of the sender's */
+    HL_MSG_CELL,      /* matched: the payload is in one or more cells of the sender's */
     HL_MSG_RTS,       /* matched: the payload is still with the sender */
     /* control messages: never matched, the thread that polls handles them */
     HL_MSG_REVOKE, /* to the receiver, after an RTS: forget it, if it is not matched yet; FIN is the answer */

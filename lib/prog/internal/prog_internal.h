@@ -9,11 +9,16 @@
 
 #define HL_NAP_NS UINT64_C(1000000) /* the longest nap where something may not ring */
 
-/* What a thread waits for. */
+/* What a thread waits for, and how it has idled so far. */
 struct hl_prog_waits {
     hl_prog_cond *cond;
     void *arg;
-    bool rung; /* a ring of the door goes with the condition's end */
+    bool rung;       /* a ring of the door goes with the condition's end */
+    bool yields;     /* its spins have taken so long that it yields instead */
+    bool naps;       /* it has napped, and hardly spins any more */
+    uint8_t spins;   /* passes that it may spin */
+    uint32_t passes; /* in a row without progress */
+    uint64_t ns;     /* when it first napped; before: when two passes were over */
 };
 
 /* Sleeps at the process's door for at most `ns`, unless something has come already or the condition holds.
