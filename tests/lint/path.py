@@ -29,7 +29,7 @@ WAYS = [
     ("chained", "PMPI_Put hl_move_short | put_unmapped hl_lane_write hl_chain_append | PMPI_Win_flush flush_peer hl_chain_send fi_sendmsg", (20, 8, 329, 1082)),
     ("near", "PMPI_Get hl_move_short hl_near_copy", (3, 3, 56, 109)),
     ("direct", "PMPI_Get hl_move_short | get_unmapped hl_lane_read fi_readmsg", (9, 4, 127, 278)),
-    ("chained", "PMPI_Get hl_move_short | get_unmapped hl_lane_read hl_chain_append | PMPI_Win_flush flush_peer hl_chain_send fi_sendmsg", (19, 8, 334, 1077)),
+    ("chained", "PMPI_Get hl_move_short | get_unmapped hl_lane_read hl_chain_append | PMPI_Win_flush flush_peer hl_chain_send fi_sendmsg", (19, 8, 324, 1077)),
     ("near", "PMPI_Win_flush hl_near_fence", (2, 2, 12, 33)),
     ("chained", "PMPI_Win_flush flush_peer hl_chain_send fi_sendmsg", (10, 4, 168, 521)),
     ("near", "pshmem_putmem hl_near_copy", (4, 3, 37, 93)),
