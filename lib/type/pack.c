@@ -83,7 +83,7 @@ HL_INLINE void copy_word(char *to, const char *from)
     case 32:                                                                                                 \
         HOW(memcpy, 32);                                                                                     \
     default:                                                                                                 \
-        HOW(memcpy, len);
+        HOW(hl_copy, len);
 
 /* The grid is a local copy: else the compiler would have to expect that the stores change it. */
 void hl_grid_copy(const struct hl_grid *grid, int64_t len)

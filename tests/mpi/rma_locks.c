@@ -101,6 +101,7 @@ static void hand_over(void)
 {
     long long before = 0, after = 0;
     const char *near = getenv("HOTLANE_NEAR");
+    MPI_Barrier(MPI_COMM_WORLD); /* nobody needs the lock any more to come here */
     if (me == 0) {
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
     }
