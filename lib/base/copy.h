@@ -69,7 +69,7 @@ void hl_copy_in_long(void *to, const void *from, size_t n);
 HL_INLINE void hl_copy_in(void *to, const void *from, size_t n)
 {
     if (n < HL_COPY_LEAST) {
-        memcpy(to, from, n);
+        hl_copy(to, from, n);
     } else {
         hl_copy_in_long(to, from, n);
     }
@@ -80,7 +80,7 @@ HL_INLINE void hl_copy_in(void *to, const void *from, size_t n)
 HL_INLINE void hl_copy_out(struct hl_copy_out *o, void *to, const void *from, size_t n)
 {
     if (n < HL_COPY_LEAST) {
-        memcpy(to, from, n);
+        hl_copy(to, from, n);
     } else {
         hl_copy_out_long(o, to, from, n);
     }

@@ -3,7 +3,6 @@
 
 #include "deaths.h"
 
-#include "copy.h"
 #include "err.h"
 #include "job.h"
 #include "log.h"
@@ -33,7 +32,7 @@ struct hl_message *hl_message_new(const struct hl_arrival *a, struct hl_entry *e
     b->kind = a->kind == HL_MSG_CELL ? HL_MSG_EAGER : a->kind;
     b->entry = e == NULL && here > sizeof(b->payload) ? hl_entry_new(a) : e;
     if (b->entry == NULL && here > 0) {
-        hl_copy(b->payload, a->payload, here);
+        memcpy(b->payload, a->payload, here);
     }
     return message;
 }
@@ -161,7 +160,7 @@ static bool receive_here(struct hl_message *message, const struct hl_recv *r, MP
         if (!hl_type_block(r->type, r->count, r->buf, &start)) {
             return false;
         }
-        hl_copy(start, b->payload, n);
+        memcpy(start, b->payload, n);
     }
     hl_req_set_status(status, got->source, got->tag, got->bytes, false);
     hl_req_free(&message->req);

@@ -1,10 +1,9 @@
 /* Packing and unpacking from any byte offset, and copies between two layouts. */
 #include <string.h>
 
+#include "copy.h"
 #include "loop.h"
 #include "util.h"
-
-#include "copy.h"
 
 #define BOUNCE 1024 /* bytes that go through a buffer at a time */
 
